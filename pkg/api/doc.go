@@ -1,0 +1,8 @@
+// Package api holds the wire types: what goes in ([Request]), what comes out
+// ([Result]) and what happens in between ([Event]).
+//
+// The same JSON is printed by the command line, answered by the server and
+// stored for a finished job. Field names are final: new fields may be added,
+// none is renamed. The package is plain data; its only behaviour is validation.
+// Units are part of a field's name or stated beside it.
+package api

@@ -1,0 +1,167 @@
+// Package language knows the languages: where their toolchains are on this
+// host, and how source becomes a plan of commands. It starts nothing itself.
+//
+// A language that needs code of its own is a file here that implements
+// [Language]. One that needs none is an entry in languages.yaml.
+//
+// To add a language:
+//  1. Try an entry in languages.yaml; most scripting languages and
+//     compile-then-run languages fit.
+//  2. If it does not fit, write a file that implements [Language] and add it
+//     to [All].
+//  3. Add its programs to test/programs and run the conformance tests.
+package language
+
+import (
+	"context"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Language turns source into a [Plan].
+type Language interface {
+	// Info names the language and tells how its sources are recognised.
+	Info() Info
+	// Find looks for toolchains on this host. The order is the order of
+	// preference: the first one on PATH first, the newest of the others next.
+	// Finding nothing is not an error: the missing ones say why.
+	Find(ctx context.Context, host Host) ([]Toolchain, []Missing)
+	// Plan says what to write and what to run. Its error is the user's: a
+	// source that cannot be a program, or an entry that does not exist.
+	Plan(tc Toolchain, src Source, res Resources) (Plan, error)
+	// Diagnose reads the end of what a failed phase wrote and says what
+	// happened in the language's own words.
+	Diagnose(phase string, stderr string) Diagnosis
+}
+
+// Info names a language.
+type Info struct {
+	Name       string   // e.g. javascript
+	Title      string   // as it is written in messages, e.g. JavaScript
+	Aliases    []string // e.g. js, node
+	Extensions []string // with the dot, the usual one first
+	Shebangs   []string // program names after #!, e.g. python3
+	Entries    []string // file names that are a project's entry by convention, the usual one first
+	// Install is the command that installs a toolchain on Debian and Ubuntu,
+	// and Elsewhere one line for other systems.
+	Install, Elsewhere string
+}
+
+// Host is the machine that toolchains are looked for on.
+type Host struct {
+	// Path is the search path, Home the user's home directory.
+	Path []string
+	Home string
+	// Named maps language@version or language to a program that a
+	// configuration file names; it comes before everything else.
+	Named map[string]string
+	// Cache remembers what slow probes found, by real path and modification
+	// time of the program; nil remembers nothing.
+	Cache Cache
+}
+
+// Cache remembers the version of a program so that it is asked only once.
+type Cache interface {
+	Get(key string) (value string, ok bool)
+	Put(key, value string)
+}
+
+// Toolchain is one installed version of a language.
+type Toolchain struct {
+	Language string
+	Version  string // e.g. 3.12.1
+	// Program is the real program by absolute path, never a shim.
+	Program string
+	// Compiler is the second program, for languages that have one.
+	Compiler string
+	// Origin tells where it was found: PATH, pyenv, rustup, nvm, asdf, mise,
+	// /usr/lib/jvm, configuration.
+	Origin string
+	// Mounts are the host directories that it needs at the same path, beside
+	// the system's own (/usr and its kin).
+	Mounts []sandbox.Mount
+	// Env is what the toolchain itself needs, K=V.
+	Env []string
+}
+
+// Missing says why a language or a version has no toolchain.
+type Missing struct {
+	Language string
+	Reason   string
+}
+
+// Source is what the user gave.
+type Source struct {
+	// Code is the main source when it came without a file name.
+	Code []byte
+	// Files are all files by slash-separated relative path. With Code set, it
+	// holds the other files.
+	Files map[string][]byte
+	// Entry is the main file, chosen by the user or the caller; empty means
+	// the language's convention. For Python, a package directory runs with -m.
+	Entry string
+	// Args are the program's arguments.
+	Args []string
+}
+
+// Resources are the limits of the run phase, told to the language's runtime.
+type Resources struct {
+	MemoryBytes int64
+	CPUs        float64
+	// CompileMemoryBytes and CompileCPUs are those of the compile phase.
+	CompileMemoryBytes int64
+	CompileCPUs        float64
+}
+
+// Plan is what to write and what to run.
+type Plan struct {
+	// Files are written to the workspace, by relative path.
+	Files map[string][]byte
+	// Mounts and Caches are added to the container.
+	Mounts []sandbox.Mount
+	Caches []BuildCache
+	// Compile is the compile phase; nil when there is none.
+	Compile *Step
+	// Run says how to run. It is called after the compile phase with the tree
+	// under [sandbox.BuildDir], or nil when there was none.
+	Run func(build sandbox.FileTree) (Step, error)
+	// Leftovers are patterns (path.Match, per path element or whole path) of
+	// files in the workspace that are no results.
+	Leftovers []string
+}
+
+// Step is one command inside the container.
+type Step struct {
+	Args []string
+	Env  []string // beside the world's own variables
+	Dir  string   // empty means the workspace
+}
+
+// BuildCache is a directory that is prepared once for a toolchain by running
+// Prepare in a sandbox without any user's source, and is read-only ever after.
+type BuildCache struct {
+	// Key names the content: language, version and everything that matters.
+	Key string
+	// Target is where it is mounted, with a private writable layer.
+	Target string
+	// Prepare fills Target.
+	Prepare Step
+	// Files are written to the workspace before Prepare runs.
+	Files map[string][]byte
+	// Title is said to the user while it is prepared, e.g. "the Go standard library".
+	Title string
+}
+
+// Diagnosis is what the language's own words tell about a failure.
+type Diagnosis struct {
+	// Reason is what a person would quote, at most 300 characters; empty when
+	// there is none.
+	Reason string
+	// SyntaxError is set when an interpreter's parser refused the source.
+	SyntaxError bool
+	// OutOfMemory is set when the runtime said that its memory ran out.
+	OutOfMemory bool
+	// NoProcesses is set when the runtime said that it could not start a
+	// process or thread; DiskFull when a write found no space.
+	NoProcesses, DiskFull bool
+}

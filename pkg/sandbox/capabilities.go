@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Capabilities are what a runtime can do on this host, as data: the caller
+// refuses what cannot be enforced.
+type Capabilities struct {
+	// Runtime is the name of the runtime.
+	Runtime string
+	// Levels are the usable isolation levels, strongest first.
+	Levels []Level
+	// Networks are the usable network modes at the strongest level.
+	Networks []NetworkMode
+	// Mechanisms are the walls and limits, each with its state and mend, in
+	// the order in which they should be shown.
+	Mechanisms []Mechanism
+	// TTY, WorkspaceOnDisk and Volumes tell which optional parts of a [Spec]
+	// and [Process] work.
+	TTY, WorkspaceOnDisk, Volumes bool
+}
+
+// Mechanism is one wall or limit as probed on this host.
+type Mechanism struct {
+	// Name is a word such as seccomp, or limit:memory for a limit.
+	Name string
+	// State is one of the words enforced, degraded, sampled, absent of pkg/api.
+	State string
+	// Detail says what was found, in a few words.
+	Detail string
+	// Mend is the one command, or sentence, that makes it enforced; empty when
+	// it is.
+	Mend string
+}
+
+// Isolation is what stands around one container.
+type Isolation struct {
+	Level Level
+	// Mechanisms maps each wall to enforced, degraded or absent.
+	Mechanisms map[string]string
+	// Limits maps each limit (LimitMemory…) to enforced, degraded, sampled or
+	// absent.
+	Limits map[string]string
+	// Warnings are sentences about what is weaker than the defaults promise.
+	Warnings []string
+}
+
+// UnsupportedError says that something asked for by name cannot be enforced by
+// this runtime on this host.
+type UnsupportedError struct {
+	What   string // e.g. isolation full
+	Reason string // what stopped it
+	Mend   string // what to do; may be empty
+}
+
+func (e *UnsupportedError) Error() string {
+	s := fmt.Sprintf("%s cannot be enforced here: %s", e.What, strings.TrimSuffix(e.Reason, "."))
+	if e.Mend != "" {
+		s += ". " + e.Mend
+	}
+	return s
+}
+
+// StartError says that the program itself could not be started: it does not
+// exist in the root, is not executable, or needs more than its limits allow.
+// It is the request's fault, not ours.
+type StartError struct {
+	Program string
+	Err     error
+}
+
+func (e *StartError) Error() string { return fmt.Sprintf("cannot start %s: %v", e.Program, e.Err) }
+
+func (e *StartError) Unwrap() error { return e.Err }

@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Runtime is one isolation technology. It is safe for concurrent use.
+type Runtime interface {
+	// Name is the word that users select it by: local, docker, oci, e2b, remote.
+	Name() string
+	// Probe reports what this runtime can enforce on this host. The first call
+	// may be slow, later ones answer from memory.
+	Probe(ctx context.Context) (Capabilities, error)
+	// Create makes a container that is ready to start processes. It fails
+	// without leaving anything behind, with an [UnsupportedError] when the spec
+	// demands what the host cannot do.
+	Create(ctx context.Context, spec Spec) (Container, error)
+	// Close deletes every container that is still alive and frees the runtime.
+	Close() error
+}
+
+// Container is a place to run processes in: its own root, its own processes,
+// its own network. It is safe for concurrent use.
+type Container interface {
+	ID() string
+	// Isolation tells which level and mechanisms are in force.
+	Isolation() Isolation
+	// Files gives access to the file tree under dir: [WorkspaceDir],
+	// [BuildDir] or the target of a writable mount.
+	Files(dir string) (FileTree, error)
+	// Start starts a process. One process runs at a time; when it has ended,
+	// everything that it left running is killed before the next may start.
+	Start(ctx context.Context, p Process) (Running, error)
+	// Delete kills what runs, removes the container and everything that it
+	// held, and returns when nothing is left. It may be called at any time and
+	// more than once.
+	Delete(ctx context.Context) error
+}
+
+// Running is a process that was started in a container.
+type Running interface {
+	// Wait returns when the main process has ended, everything that it started
+	// is dead, and its output has been written in full. The error is ours,
+	// never the program's.
+	Wait() (Exit, error)
+	// Signal sends a signal to the main process and its process group. A
+	// process that has ended is no error.
+	Signal(sig syscall.Signal) error
+	// Kill ends every process of the container's current process tree at once.
+	Kill() error
+	// Metrics reads the figures as they are now.
+	Metrics() (Metrics, error)
+	// Resize sets the size of the terminal, if it has one.
+	Resize(rows, cols uint16) error
+}
+
+// FileTree is a tree of files that the program works in, seen from outside. No
+// method follows a symbolic link, opens anything but regular files and
+// directories, or blocks on what a program planted. Names are relative and
+// slash-separated.
+type FileTree interface {
+	// WriteFile creates a regular file and its parent directories, owned by the
+	// sandbox user. An existing name is replaced, never written through.
+	WriteFile(name string, content io.Reader, mode fs.FileMode) error
+	// MkdirAll creates a directory and its parents, owned by the sandbox user.
+	MkdirAll(name string) error
+	// Open opens a regular file for reading. Anything else is an error.
+	Open(name string) (File, error)
+	// Walk calls visit for each name below the root, parents first, until it
+	// has seen max entries. Names that vanish in between are passed over.
+	Walk(max int, visit func(FileInfo) error) error
+	// Usage tells how full the file system is that holds the tree.
+	Usage() (DiskUsage, error)
+}
+
+// File is an open regular file of a [FileTree].
+type File interface {
+	io.ReadCloser
+	Stat() (os.FileInfo, error)
+}
+
+// FileInfo describes one name of a [FileTree]. Mode has the type bits of lstat.
+type FileInfo struct {
+	Path    string // slash-separated, relative to the tree
+	Size    int64  // bytes
+	Mode    fs.FileMode
+	ModTime time.Time
+	Inode   uint64 // with ModTime and Size tells whether a file was changed
+	Links   uint64
+}
+
+// DiskUsage is how full a file system is. A zero total means that it is not known.
+type DiskUsage struct {
+	BytesUsed, BytesTotal   int64
+	InodesUsed, InodesTotal int64
+}

@@ -1,0 +1,157 @@
+package sandbox
+
+import (
+	"io"
+	"time"
+)
+
+// The world inside, the same in every runtime.
+const (
+	// WorkspaceDir is the working directory and HOME of every program.
+	WorkspaceDir = "/workspace"
+	// BuildDir is where compilers put what they make. It has its own size
+	// limit and is read-only in the run phase where the runtime can hold that.
+	BuildDir = "/build"
+	// TempDir is TMPDIR.
+	TempDir = "/tmp"
+	// UserName is the name of the user and group that programs run as.
+	UserName = "sandbox"
+	// UserID is the number of that user and group as the program sees it.
+	UserID = 1000
+	// Hostname is the host name inside.
+	Hostname = "sandbox"
+)
+
+// Level is an isolation level: which walls stand. Limits are another axis.
+type Level string
+
+// The isolation levels.
+const (
+	// LevelAuto is the strongest level that works on this host; never none.
+	LevelAuto Level = "auto"
+	// LevelFull has every wall: namespaces, own root, seccomp, Landlock.
+	LevelFull Level = "full"
+	// LevelRestricted is for hosts that refuse namespaces: Landlock, seccomp,
+	// resource limits.
+	LevelRestricted Level = "restricted"
+	// LevelNone is a bare subprocess. Only by name.
+	LevelNone Level = "none"
+)
+
+// Spec says what a container is made of.
+type Spec struct {
+	// Level is the demanded isolation; a level demanded by name is never
+	// weakened. Empty means [LevelAuto].
+	Level Level
+	// Mounts are what the root holds beside the synthetic system directories.
+	Mounts []Mount
+	// Network is what the processes may reach.
+	Network NetworkPolicy
+	// Disk limits the bytes and files of the workspace, /tmp and /dev/shm
+	// together.
+	Disk DiskLimit
+	// BuildDisk limits [BuildDir]; zero means that there is none.
+	BuildDisk DiskLimit
+	// Image is the root file system by name; empty means the host's toolchains.
+	Image string
+	// WorkspaceOnDisk keeps the workspace on disk instead of in memory, with
+	// the same limits.
+	WorkspaceOnDisk bool
+}
+
+// DiskLimit bounds a file tree. Where a tree exists both must be positive: zero
+// is an error, never unlimited.
+type DiskLimit struct {
+	Bytes  int64
+	Inodes int64
+}
+
+// Mount is one host directory or file in the container.
+type Mount struct {
+	// Source is an absolute host path. An empty one means an empty directory.
+	Source string
+	// Target is an absolute path in the container; empty means Source.
+	Target string
+	// Writable makes the program's changes reach the host. Otherwise the mount
+	// is read-only, or, with Overlay, writable with the changes thrown away.
+	Writable bool
+	// Overlay gives a read-only source a private writable layer inside the
+	// container's build disk.
+	Overlay bool
+	// Optional mounts are left out when the source does not exist.
+	Optional bool
+}
+
+// NetworkMode is what a container may reach.
+type NetworkMode string
+
+// The network modes.
+const (
+	NetworkNone      NetworkMode = "none"
+	NetworkLocalhost NetworkMode = "localhost" // its own loopback, not the host's
+	NetworkAllowlist NetworkMode = "allowlist"
+	NetworkFull      NetworkMode = "full"
+)
+
+// NetworkPolicy says what the processes of a container may reach.
+type NetworkPolicy struct {
+	Mode NetworkMode
+	// Allow are HOST or HOST:PORT entries of the allow-list.
+	Allow []string
+	// AllowDNS lets names resolve although nothing else can be connected to.
+	AllowDNS bool
+}
+
+// Process is one program to run in a container.
+type Process struct {
+	// Args is the program and its arguments. A program without a slash is
+	// looked up in PATH of Env, inside the container.
+	Args []string
+	// Env is the whole environment, K=V.
+	Env []string
+	// Dir is the working directory; empty means [WorkspaceDir].
+	Dir string
+	// Stdin is read by the program. Nil means empty. An *os.File is handed
+	// over as it is.
+	Stdin io.Reader
+	// Stdout and Stderr receive the output as it is written; a writer that
+	// blocks slows the program down, one that fails ends the run and its error
+	// is in [Exit]. Each is called from one goroutine. Nil discards.
+	Stdout, Stderr io.Writer
+	// TTY gives the program a terminal of this size; Stderr is then unused.
+	TTY *TTY
+	// Limits bind this process and all that it starts.
+	Limits Limits
+	// ReadOnly are paths that this process must not write although the
+	// container holds them writable, such as [BuildDir] in the run phase.
+	ReadOnly []string
+}
+
+// TTY asks for a terminal.
+type TTY struct{ Rows, Cols uint16 }
+
+// Exit is how a process ended: what the kernel said and no verdict.
+type Exit struct {
+	// Code is the exit code, or 128+n when signal n ended it.
+	Code int
+	// Signal is the number of the signal that ended it, or 0.
+	Signal int
+	// OOMKills counts the kernel's out-of-memory kills for this process tree
+	// at its own limit. HostOOM means that the host, not the limit, ran out.
+	OOMKills int64
+	HostOOM  bool
+	// MemoryKill is set when our own sampler killed the tree for its memory.
+	MemoryKill bool
+	// ProcessDenials counts forks that the process limit refused.
+	ProcessDenials int64
+	// WriteError is the error of Stdout or Stderr that ended the run.
+	WriteError error
+	// Disk is how full the container's disk was at the end, and BuildDisk the
+	// same for [BuildDir].
+	Disk DiskUsage
+	// Duration is the wall clock from start to end of the main process.
+	Duration time.Duration
+	Metrics  Metrics
+	// Violations are what the network or call policy denied, with the rule.
+	Violations []string
+}
