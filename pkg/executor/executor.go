@@ -1,0 +1,76 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Config is what an operator decides, for every run of an [Executor].
+type Config struct {
+	// Defaults bind the run phase where a request asks for nothing, and
+	// Ceilings are the most that it may ask for; zero fields have no ceiling.
+	Defaults, Ceilings sandbox.Limits
+	// DefaultDiskBytes and MaxDiskBytes are the same for the workspace.
+	DefaultDiskBytes, MaxDiskBytes int64
+	// Compile binds compile and install phases. Its WallTime is that of compiling.
+	Compile          sandbox.Limits
+	CompileDiskBytes int64
+	InstallTimeout   time.Duration
+	// MaxOutputBytes is the cap on what a result keeps of each stream.
+	MaxOutputBytes int64
+	// MaxStreamBytes is the ceiling of each stream; 0 means none.
+	MaxStreamBytes int64
+	// DataDir holds build caches and what else outlives a run.
+	DataDir string
+	// Host is where toolchains are looked for.
+	Host language.Host
+	// Notify is told of slow preparations, such as filling a build cache; it
+	// may be nil.
+	Notify func(message string)
+}
+
+// InputError is a request that cannot be run as it is: the caller's fault, told
+// before anything ran.
+type InputError struct {
+	// Kind is what doors map to an exit code or HTTP status.
+	Kind InputKind
+	// Field is the JSON pointer of the field at fault, or empty.
+	Field  string
+	Detail string
+}
+
+func (e *InputError) Error() string { return e.Detail }
+
+// InputKind sorts [InputError]s.
+type InputKind int
+
+// The kinds of input errors.
+const (
+	InputInvalid         InputKind = iota // a value that cannot be
+	InputUnknownLanguage                  // no such language
+	InputNoToolchain                      // the language is known, but not installed
+	InputUnsupported                      // asked for by name and not enforceable here
+)
+
+// Executor runs requests on one runtime. It is safe for concurrent use.
+type Executor struct{}
+
+// New makes an executor.
+func New(rt sandbox.Runtime, cfg Config) *Executor { return &Executor{} }
+
+// Run runs one request. Whatever the program did, and whatever went wrong on
+// our side once the request was accepted, is in the result; the error is an
+// [*InputError]. sink may be nil.
+func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
+	return nil, fmt.Errorf("to be written")
+}
+
+// Toolchains lists what was found for every language, and what is missing.
+func (e *Executor) Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing) {
+	return nil, nil
+}
