@@ -1,0 +1,43 @@
+// Package spawn starts processes through a tiny init that interprets system
+// calls.
+//
+// A large, threaded program such as this one must not fork: the copy is slow,
+// and a process with threads may not enter a user namespace. So one small
+// program without a libc (init.c, 6 KiB, one thread) does it. It decides
+// nothing: a [Program] is a list of system calls that the Go side has written
+// in full, and init makes them one after the other. Everything worth reviewing
+// is therefore Go: what is mounted, which ids are taken, which filter is
+// installed.
+//
+// The same program serves in two places. The spawner is our child; the init of
+// a container is a fork of the spawner, usually pid 1 of a pid namespace.
+//
+//	sandbox-run ──socket──▶ spawner ──clone──▶ init (pid 1) ──clone──▶ program
+//	     │                                       ▲
+//	     └────────────────socket─────────────────┘
+//
+// A socket is a SOCK_SEQPACKET pair; on init's side it is descriptor 3. A
+// message, host to init, is one packet:
+//
+//	header   magic, seq, number of steps, relocations, files; size
+//	steps    call number, flags, six arguments, what to do with the result
+//	relocs   offsets of 64-bit words to which the message's address is added
+//	cells    one int for each descriptor that came along (SCM_RIGHTS)
+//	blob     strings and structures that arguments point to
+//
+// A record, init to host, is one packet of fixed size:
+//
+//	DONE    seq, pid        all steps were made; pid of the last fork
+//	FAILED  seq, step, errno  a step failed: in init itself, or in the child it forked
+//	EXIT    pid, status, rusage  a child that was forked here ended
+//	IDLE                    no child is left
+//	FILES   seq             carries descriptors, sent by a program's own step
+//
+// For one message, FAILED of a child comes before DONE, because programs are
+// forked with CLONE_VFORK: init waits until the child has called execve. An
+// init whose socket reaches end of file ends, and with it all that it holds.
+//
+// The protocol is not an interface between trust domains in one direction: init
+// believes the host, which is more privileged. The host believes nothing: a
+// record has a fixed size and is checked.
+package spawn

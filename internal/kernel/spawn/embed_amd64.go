@@ -1,0 +1,8 @@
+//go:build linux
+
+package spawn
+
+import _ "embed"
+
+//go:embed init/init_amd64
+var initProgram []byte

@@ -1,0 +1,323 @@
+// init.c: an interpreter of system calls.
+//
+// This program is the spawner, and every container's pid 1. It decides nothing.
+// A message on descriptor 3 is a list of system calls, written by the Go side
+// (program.go) with pointers as offsets; they are made one after the other, and
+// a record says how that went. One kind of step forks: the child makes the next
+// few calls, of which the last is usually execve, or becomes such a server
+// itself. Children that end are reaped and reported.
+//
+// doc.go draws the protocol. It is written in C because a Go program in each
+// container costs three threads, 0.4 MiB and a millisecond, and because only a
+// process with one thread may enter a user namespace. No libc, no allocation, no
+// input but the messages of a peer that is more privileged than we are.
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long u64;
+typedef long s64;
+
+enum {
+	CONTROL = 3,             // the socket, in every server
+	MESSAGE_MAX = 256 << 10, // protocol.go: maxMessage
+	FDS_MAX = 64,            // protocol.go: maxFiles
+	CHILDREN_MAX = 16,       // forked here and not yet reported
+	MAGIC = 0x31724273,
+
+	STEP_FORK = 1, // step.flags: the next `skip` steps are the child's
+
+	CALL_SERVE = 0xffff0001,    // instead of a number: become a server
+	CALL_KILLTREE = 0xffff0002, // kill and reap every descendant
+
+	RECORD_DONE = 1,
+	RECORD_FAILED = 2,
+	RECORD_EXIT = 3,
+	RECORD_IDLE = 4,
+};
+
+struct header {
+	u32 magic, seq, steps, relocs, files, size;
+};
+
+struct step {
+	u32 call;
+	u16 flags, skip;
+	s32 save;  // offset at which the result is stored as an int, or -1
+	s32 allow; // an errno that counts as success, or 0
+	u32 cells; // bit i: argument i is the int at offset arg[i]
+	u32 unused;
+	u64 arg[6];
+};
+
+struct record {
+	u32 kind, seq;
+	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status
+	u64 usage[12];
+};
+
+#if defined(__x86_64__)
+enum {
+	SYS_close = 3, SYS_sendto = 44, SYS_recvmsg = 47, SYS_wait4 = 61,
+	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
+	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
+};
+static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+{
+	register u64 r10 __asm__("r10") = d;
+	register u64 r8 __asm__("r8") = e;
+	register u64 r9 __asm__("r9") = f;
+	s64 ret;
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tand $-16,%rsp\n\tcall serve\n\thlt\n");
+#elif defined(__aarch64__)
+enum {
+	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
+	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
+	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
+};
+static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
+{
+	register u64 x8 __asm__("x8") = n;
+	register u64 x0 __asm__("x0") = a;
+	register u64 x1 __asm__("x1") = b;
+	register u64 x2 __asm__("x2") = c;
+	register u64 x3 __asm__("x3") = d;
+	register u64 x4 __asm__("x4") = e;
+	register u64 x5 __asm__("x5") = f;
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+	return x0;
+}
+__asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tbl serve\n\tbrk #0\n");
+#else
+#error "no system-call conventions for this architecture"
+#endif
+
+#define call(n, a, b, c, d) call6((n), (u64)(a), (u64)(b), (u64)(c), (u64)(d), 0, 0)
+
+static const s64 EINTR_ = -4, EAGAIN_ = -11, EINVAL_ = 22;
+
+static u8 message[MESSAGE_MAX] __attribute__((aligned(4096)));
+static s32 children[CHILDREN_MAX];
+static int idle; // no child is alive, and that was reported
+
+// memset is what the compiler calls to clear a large variable.
+void *memset(void *to, int value, u64 n)
+{
+	for (u8 *p = to; n--; p++)
+		*p = value;
+	return to;
+}
+
+static __attribute__((noreturn)) void quit(int code)
+{
+	for (;;)
+		call(SYS_exit_group, code, 0, 0, 0);
+}
+
+static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
+{
+	struct record empty = {0};
+	if (!r)
+		r = &empty;
+	r->kind = kind;
+	r->seq = seq;
+	r->a = a;
+	r->b = b;
+	// MSG_NOSIGNAL: a peer that is gone is seen as end of file by serve.
+	while (call6(SYS_sendto, CONTROL, (u64)r, sizeof *r, 0x4000, 0, 0) == EINTR_)
+		;
+}
+
+// adopt remembers a child whose end will be reported. There is always room: the
+// Go side runs at most a few at a time; a child past that is reaped in silence.
+static void adopt(s32 pid)
+{
+	idle = 0;
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		if (!children[i]) {
+			children[i] = pid;
+			return;
+		}
+}
+
+// reap collects the dead and reports those that were forked here. It returns
+// the last result of wait4: 0 while children live on, -ECHILD when none is left.
+static s64 reap(void)
+{
+	for (;;) {
+		struct record r = {0};
+		u64 usage[18] = {0};
+		s32 status = 0;
+		// WNOHANG, and __WALL: also children that were made without SIGCHLD.
+		s64 pid = call(SYS_wait4, -1, &status, 0x40000001, usage);
+		if (pid == EINTR_)
+			continue;
+		if (pid <= 0)
+			return pid;
+		for (int i = 0; i < CHILDREN_MAX; i++)
+			if (children[i] == pid) {
+				children[i] = 0;
+				// struct rusage: utime, stime (each s, us), maxrss, ixrss,
+				// idrss, isrss, minflt, majflt, nswap, inblock, oublock,
+				// msgsnd, msgrcv, nsignals, nvcsw, nivcsw.
+				r.usage[0] = usage[0] * 1000000 + usage[1];
+				r.usage[1] = usage[2] * 1000000 + usage[3];
+				r.usage[2] = usage[4];
+				r.usage[3] = usage[8];
+				r.usage[4] = usage[9];
+				r.usage[5] = usage[11];
+				r.usage[6] = usage[12];
+				r.usage[7] = usage[16];
+				r.usage[8] = usage[17];
+				report(RECORD_EXIT, 0, pid, status, &r);
+			}
+	}
+}
+
+// killtree kills every descendant of a process that is their subreaper and not
+// the first of a pid namespace. Whoever dies leaves its children to us, so the
+// list of our own children empties in the end; they are stopped first so that
+// none forks faster than we kill.
+static void killtree(void)
+{
+	static u8 list[4096];
+	for (;;) {
+		s64 fd = call(SYS_openat, -100, "/proc/thread-self/children", 0x80000, 0);
+		s64 n = fd < 0 ? fd : call(SYS_read, fd, list, sizeof list, 0);
+		if (fd >= 0)
+			call(SYS_close, fd, 0, 0, 0);
+		if (n <= 0)
+			return;
+		for (int pass = 0; pass < 2; pass++) {
+			s32 pid = 0;
+			for (s64 i = 0; i < n; i++) {
+				if (list[i] >= '0' && list[i] <= '9') {
+					pid = pid * 10 + (list[i] - '0');
+					continue;
+				}
+				// A number that the buffer cut in two has no space behind it.
+				if (pid > 1)
+					call(SYS_kill, pid, pass ? 9 : 19, 0, 0);
+				pid = 0;
+			}
+		}
+		struct { s64 s, ns; } moment = {0, 1000000};
+		call6(SYS_ppoll, 0, 0, (u64)&moment, 0, 8, 0);
+		reap();
+	}
+}
+
+void serve(void);
+
+// run makes the calls from..to of a message. A child that fails says so and
+// dies; the parent stops at the failure.
+static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child)
+{
+	s32 forked = 0;
+	for (u32 i = from; i < to; i++) {
+		struct step *s = &steps[i];
+		u64 a[6];
+		s64 ret = 0;
+		for (int k = 0; k < 6; k++)
+			a[k] = s->cells >> k & 1 ? (u64)(s64) * (s32 *)(message + s->arg[k]) : s->arg[k];
+		if (s->call == CALL_SERVE)
+			serve();
+		else if (s->call == CALL_KILLTREE)
+			killtree();
+		else
+			ret = call6(s->call, a[0], a[1], a[2], a[3], a[4], a[5]);
+		if (s->flags & STEP_FORK) {
+			if (ret == 0) {
+				run(h, steps, i + 1, i + 1 + s->skip, 1);
+				quit(0);
+			}
+			if (ret > 0)
+				adopt(forked = ret);
+			i += s->skip;
+		}
+		if (ret < 0 && ret > -4096 && -ret != s->allow) {
+			report(RECORD_FAILED, h->seq, s - steps, -ret, 0);
+			if (child)
+				quit(127);
+			return -1;
+		}
+		if (s->save >= 0)
+			*(s32 *)(message + s->save) = ret;
+	}
+	if (!child)
+		report(RECORD_DONE, h->seq, forked, 0, 0);
+	return 0;
+}
+
+// receive reads one message with its descriptors and carries it out. It returns
+// 0 at end of file.
+static s64 receive(void)
+{
+	struct { u64 base, len; } iov = {(u64)message, sizeof message};
+	struct { u64 len; s32 level, type; s32 fds[FDS_MAX]; } control;
+	struct { u64 name; u32 namelen, p0; void *iov; u64 iovlen; void *control; u64 controllen; s32 flags, p1; } msg = {
+		0, 0, 0, &iov, 1, &control, sizeof control, 0, 0};
+	control.len = 0;
+	// MSG_CMSG_CLOEXEC: nothing that comes in reaches a program by accident.
+	s64 n = call(SYS_recvmsg, CONTROL, &msg, 0x40000000, 0);
+	if (n == EINTR_ || n == EAGAIN_)
+		return 1;
+	if (n <= 0)
+		return 0;
+
+	struct header *h = (struct header *)message;
+	u32 files = msg.controllen >= 16 && control.len >= 16 ? (control.len - 16) / 4 : 0;
+	// MSG_TRUNC | MSG_CTRUNC: half a message is none.
+	if ((msg.flags & 0x28) || n < (s64)sizeof *h || h->magic != MAGIC || h->size != n || h->files != files) {
+		report(RECORD_FAILED, h->seq, -1, EINVAL_, 0);
+	} else {
+		struct step *steps = (struct step *)(h + 1);
+		u32 *relocs = (u32 *)(steps + h->steps);
+		s32 *cells = (s32 *)(relocs + h->relocs);
+		for (u32 i = 0; i < h->relocs; i++)
+			*(u64 *)(message + relocs[i]) += (u64)message;
+		for (u32 i = 0; i < files; i++)
+			cells[i] = control.fds[i];
+		run(h, steps, 0, h->steps, 0);
+	}
+	for (u32 i = 0; i < files; i++)
+		call(SYS_close, control.fds[i], 0, 0, 0);
+	return 1;
+}
+
+// serve is the whole life of this program.
+__attribute__((noreturn, used)) void serve(void)
+{
+	u64 sigchld = 1UL << (17 - 1);
+	call(SYS_rt_sigprocmask, 0, &sigchld, 0, 8);
+	s64 signals = call(SYS_signalfd4, -1, &sigchld, 8, 0x80800); // CLOEXEC | NONBLOCK
+	idle = 1;
+	for (int i = 0; i < CHILDREN_MAX; i++)
+		children[i] = 0;
+	if (signals < 0)
+		quit(126);
+	for (;;) {
+		struct { s32 fd; u16 events, revents; } fds[2] = {{CONTROL, 1, 0}, {signals, 1, 0}};
+		u8 info[128];
+		call6(SYS_ppoll, (u64)fds, 2, 0, 0, 8, 0);
+		if (fds[1].revents) {
+			call(SYS_read, signals, info, sizeof info, 0);
+			if (reap() < 0 && !idle) { // ECHILD
+				idle = 1;
+				report(RECORD_IDLE, 0, 0, 0, 0);
+			}
+		}
+		if (fds[0].revents && !receive())
+			break;
+	}
+	// Whoever started us is gone. In a pid namespace the kernel kills the rest
+	// when its pid 1 ends; elsewhere that is our duty.
+	if (call(SYS_getpid, 0, 0, 0, 0) != 1)
+		killtree();
+	quit(0);
+}

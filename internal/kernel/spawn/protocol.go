@@ -1,0 +1,25 @@
+//go:build linux
+
+package spawn
+
+// The constants of the protocol; init.c has the same.
+const (
+	magic      = 0x31724273
+	maxMessage = 256 << 10
+	maxFiles   = 64
+
+	headerSize = 24
+	stepSize   = 72
+	recordSize = 112
+
+	stepFork = 1
+
+	callServe    = 0xffff0001
+	callKillTree = 0xffff0002
+
+	recordDone   = 1
+	recordFailed = 2
+	recordExit   = 3
+	recordIdle   = 4
+	recordFiles  = 5
+)
