@@ -2,7 +2,7 @@ package executor
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -58,19 +58,44 @@ const (
 )
 
 // Executor runs requests on one runtime. It is safe for concurrent use.
-type Executor struct{}
+type Executor struct {
+	runtime sandbox.Runtime
+	manager *sandbox.Manager
+	cfg     Config
+}
 
-// New makes an executor.
-func New(rt sandbox.Runtime, cfg Config) *Executor { return &Executor{} }
+// New makes an executor. Closing the runtime stays the caller's.
+func New(rt sandbox.Runtime, cfg Config) *Executor {
+	if cfg.Host.Cache == nil && cfg.DataDir != "" {
+		cfg.Host.Cache = newVersionCache(cfg.DataDir)
+	}
+	return &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg}
+}
 
 // Run runs one request. Whatever the program did, and whatever went wrong on
 // our side once the request was accepted, is in the result; the error is an
 // [*InputError]. sink may be nil.
 func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
-	return nil, fmt.Errorf("to be written")
+	now := time.Now()
+	r := &run{e: e, req: req, id: newID(now), began: now, events: emitter{sink: sink, start: now}}
+	if err := r.admit(ctx); err != nil {
+		return nil, err
+	}
+	err := r.execute(ctx)
+	var input *InputError
+	if errors.As(err, &input) {
+		return nil, input
+	}
+	result := r.result(err)
+	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})
+	return result, nil
 }
 
 // Toolchains lists what was found for every language, and what is missing.
-func (e *Executor) Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing) {
-	return nil, nil
+func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, missing []language.Missing) {
+	for _, lang := range language.All() {
+		f, m := lang.Find(ctx, e.cfg.Host)
+		found, missing = append(found, f...), append(missing, m...)
+	}
+	return found, missing
 }

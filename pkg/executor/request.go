@@ -43,6 +43,10 @@ type Request struct {
 	// default, negative means no ceiling.
 	MaxStreamBytes int64
 
+	// OnStart is told when the program has started, so that a door can resize
+	// its terminal or send it signals; it may be nil.
+	OnStart func(sandbox.Running)
+
 	// Collect are the globs of files to return. Nil means everything that was
 	// made or changed but build leftovers; empty means nothing.
 	Collect []string

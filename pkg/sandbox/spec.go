@@ -148,7 +148,7 @@ type Exit struct {
 	WriteError error
 	// Disk is how full the container's disk was at the end, and BuildDisk the
 	// same for [BuildDir].
-	Disk DiskUsage
+	Disk, BuildDisk DiskUsage
 	// Duration is the wall clock from start to end of the main process.
 	Duration time.Duration
 	Metrics  Metrics

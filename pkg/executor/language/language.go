@@ -55,6 +55,9 @@ type Host struct {
 	// Named maps language@version or language to a program that a
 	// configuration file names; it comes before everything else.
 	Named map[string]string
+	// Getenv reads the environment of the user, for the choices of version
+	// managers (PYENV_VERSION, RUSTUP_TOOLCHAIN); nil means that there is none.
+	Getenv func(name string) string
 	// Cache remembers what slow probes found, by real path and modification
 	// time of the program; nil remembers nothing.
 	Cache Cache
@@ -102,6 +105,9 @@ type Source struct {
 	Entry string
 	// Args are the program's arguments.
 	Args []string
+	// Dir is the absolute directory that the program will be started in, when
+	// it is not the workspace; plans then name the source by absolute path.
+	Dir string
 }
 
 // Resources are the limits of the run phase, told to the language's runtime.

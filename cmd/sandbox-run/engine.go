@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/sandbox-run/sandbox-run/internal/cli"
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// engine is an executor on a runtime.
+type engine struct {
+	*executor.Executor
+	runtime sandbox.Runtime
+}
+
+// openEngine opens the runtime that the configuration names.
+func openEngine(cfg config.Config, notify func(string)) (cli.Engine, error) {
+	rt, err := openRuntime(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return engine{executor.New(rt, executorConfig(cfg, notify)), rt}, nil
+}
+
+func (e engine) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {
+	return e.Executor.Run(ctx, job.Request, sink)
+}
+
+func (e engine) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	return e.runtime.Probe(ctx)
+}
+
+func (e engine) Reclaim(context.Context) ([]string, error) { return reclaim() }
+
+func (e engine) Close() error { return e.runtime.Close() }
+
+// executorConfig is the operator's decisions in the executor's terms.
+func executorConfig(cfg config.Config, notify func(string)) executor.Config {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	return executor.Config{
+		Defaults: sandbox.Limits{
+			WallTime: cfg.Timeout, MemoryBytes: cfg.MemoryBytes, CPUs: cfg.CPUs,
+			Processes: cfg.Processes, OpenFiles: cfg.OpenFiles,
+		},
+		Ceilings: sandbox.Limits{
+			WallTime: cfg.MaxTimeout, MemoryBytes: cfg.MaxMemoryBytes, CPUs: cfg.MaxCPUs, Processes: cfg.MaxProcesses,
+		},
+		DefaultDiskBytes: cfg.DiskBytes,
+		MaxDiskBytes:     cfg.MaxDiskBytes,
+		Compile:          sandbox.Limits{WallTime: cfg.CompileTimeout, MemoryBytes: cfg.CompileMemoryBytes, CPUs: cfg.CompileCPUs},
+		CompileDiskBytes: cfg.CompileDiskBytes,
+		InstallTimeout:   cfg.InstallTimeout,
+		MaxOutputBytes:   cfg.MaxOutputBytes,
+		MaxStreamBytes:   cfg.MaxStreamBytes,
+		DataDir:          cfg.DataDir,
+		Host:             language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: home, Getenv: os.Getenv},
+		Notify:           notify,
+	}
+}

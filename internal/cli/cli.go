@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Engine runs requests and knows this host. The real one is an executor on a
+// runtime.
+type Engine interface {
+	// Run runs one job; see [executor.Executor.Run].
+	Run(ctx context.Context, job Job, sink executor.Sink) (*api.Result, error)
+	// Toolchains lists what was found for every language, and what is missing.
+	Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing)
+	// Probe tells what the runtime can enforce on this host.
+	Probe(ctx context.Context) (sandbox.Capabilities, error)
+	// Reclaim removes what killed runs left behind and names it, one line each.
+	Reclaim(ctx context.Context) ([]string, error)
+	// Close frees the engine.
+	Close() error
+}
+
+// Job is a request with what only a terminal has.
+type Job struct {
+	executor.Request
+	// Resize tells new sizes of the terminal. It is nil without one, and never
+	// closed.
+	Resize <-chan sandbox.TTY
+}
+
+// Deps is what the tool is built on.
+type Deps struct {
+	// Open makes the engine. It is called once and only by verbs that need it.
+	Open func(cfg config.Config, notify func(message string)) (Engine, error)
+	// Version is the release, e.g. 1.2.0; empty for a build from source.
+	Version string
+}
+
+// app is one invocation.
+type app struct {
+	deps           Deps
+	stdin          *os.File
+	stdout, stderr *os.File
+	environ        []string
+}
+
+// Main runs the tool with the arguments after the program's name and returns
+// its exit code. It reads the process's environment and takes over its signals
+// while a program runs.
+func Main(args []string, stdin, stdout, stderr *os.File, deps Deps) int {
+	a := &app{deps: deps, stdin: stdin, stdout: stdout, stderr: stderr, environ: os.Environ()}
+	code, err := a.dispatch(args)
+	if err == nil {
+		return code
+	}
+	if err.Error() != "" {
+		fmt.Fprintf(stderr, "sandbox-run: %s\n", printable(err.Error()))
+	}
+	return exitCodeOf(err)
+}
+
+// dispatch picks the verb. The verb run need not be typed.
+func (a *app) dispatch(args []string) (int, error) {
+	name, rest := "run", args
+	if len(args) > 0 {
+		switch args[0] {
+		case "-h", "--help", "help":
+			return exitOK, a.help("run")
+		case "--version":
+			args = []string{"version"}
+		}
+		if v, ok := findVerb(args[0]); ok {
+			name, rest = v.name, args[1:]
+		}
+	}
+	v, _ := findVerb(name)
+	return v.run(a, rest)
+}
+
+// open reads the configuration and makes the engine.
+func (a *app) open(notify func(string)) (Engine, error) {
+	cfg, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	return a.deps.Open(cfg, notify)
+}
+
+// config reads environment and file, and passes warnings on.
+func (a *app) config() (config.Config, error) {
+	cfg, warnings, err := config.Load(a.environ)
+	if err != nil {
+		return cfg, usageError{err}
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(a.stderr, "sandbox-run: warning: %s\n", printable(w))
+	}
+	return cfg, nil
+}
+
+// print writes a whole answer of a verb; a reader that went away is no error.
+func (a *app) print(text string) error {
+	_, err := io.WriteString(a.stdout, text)
+	if isBrokenPipe(err) {
+		return errQuiet{exitPipe}
+	}
+	return err
+}

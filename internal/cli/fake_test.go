@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// fakeEngine plays the file that FAKE_SCRIPT names, a JSON object a line.
+type fakeEngine struct {
+	cfg    config.Config
+	notify func(string)
+	seq    int64
+}
+
+// step is one line of a script.
+type step struct {
+	api.Event
+	// Do is event (the default), flood, echo, wait, file, refuse, notify.
+	Do string `json:"do"`
+	// Bytes is how much flood writes, Path and Text what file and notify take.
+	Bytes int    `json:"bytes"`
+	Path  string `json:"path"`
+	Text  string `json:"text"`
+	Kind  int    `json:"kind"`
+}
+
+func (f *fakeEngine) Run(ctx context.Context, job Job, sink executor.Sink) (*api.Result, error) {
+	dumpJob(f.cfg, job)
+	script, err := os.Open(os.Getenv("FAKE_SCRIPT"))
+	if err != nil {
+		return nil, err
+	}
+	defer script.Close()
+	lines := bufio.NewScanner(script)
+	for lines.Scan() {
+		var s step
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			return nil, fmt.Errorf("script: %w", err)
+		}
+		r, err := f.play(ctx, s, job, sink)
+		if r != nil || err != nil {
+			return r, err
+		}
+	}
+	return nil, fmt.Errorf("the script has no result")
+}
+
+func (f *fakeEngine) play(ctx context.Context, s step, job Job, sink executor.Sink) (*api.Result, error) {
+	send := func(e api.Event) (*api.Result, error) {
+		f.seq++
+		e.Seq = f.seq
+		if sink(e) != nil || ctx.Err() != nil && e.Type != api.EventResult {
+			return cancelled(), nil
+		}
+		return e.Result, nil
+	}
+	switch s.Do {
+	case "flood":
+		for range s.Bytes / 4096 {
+			if r, err := send(api.Event{Type: api.EventStdout, Data: strings.Repeat("y\n", 2048)}); r != nil || err != nil {
+				return r, err
+			}
+		}
+		return nil, nil
+	case "echo":
+		data, err := io.ReadAll(job.Stdin)
+		if err != nil {
+			return nil, err
+		}
+		return send(api.Event{Type: api.EventStdout, Data: string(data)})
+	case "wait":
+		os.WriteFile("pid", []byte(itoa(os.Getpid())), 0o600)
+		<-ctx.Done()
+		os.WriteFile("stopped", nil, 0o600)
+		return nil, nil
+	case "file":
+		info := sandbox.FileInfo{Path: s.Path, Size: int64(len(s.Text)), Mode: 0o644}
+		return nil, job.OnFile(info, strings.NewReader(s.Text))
+	case "refuse":
+		return nil, &executor.InputError{Kind: executor.InputKind(s.Kind), Detail: s.Text}
+	case "notify":
+		f.notify(s.Text)
+		return nil, nil
+	}
+	return send(s.Event)
+}
+
+func cancelled() *api.Result {
+	return &api.Result{Status: api.StatusCancelled, Message: "cancelled", ExitCode: 143, Signal: "SIGTERM"}
+}
+
+// dumpJob writes what was asked for, for the session to look at.
+func dumpJob(cfg config.Config, job Job) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "language %s\ncode %q\nargs %q\nenv %v\ndir %s\nentry %s\n", job.Language, job.Code, job.Args, job.Env, job.Dir, job.Entry)
+	fmt.Fprintf(&b, "stdin %v\ntty %v\nisolation %s\nnetwork %s\n", job.Stdin != nil, job.TTY != nil, job.Isolation, job.Network.Mode)
+	l := job.Limits
+	fmt.Fprintf(&b, "wall %v cpu %v cpus %v memory %d pids %d nofile %d disk %d strict %v\n", l.WallTime, l.CPUTime, l.CPUs, l.MemoryBytes, l.Processes, l.OpenFiles, job.DiskBytes, l.Strict)
+	fmt.Fprintf(&b, "output %d stream %d compile %v install %v timeout %v\n", job.MaxOutputBytes, job.MaxStreamBytes, job.CompileTimeout, cfg.InstallTimeout, cfg.Timeout)
+	fmt.Fprintf(&b, "collect %v\n", describe(job.Collect))
+	for _, name := range slices.Sorted(maps.Keys(job.Files)) {
+		fmt.Fprintf(&b, "file %s %q executable %v\n", name, job.Files[name].Content, job.Files[name].Executable)
+	}
+	if err := os.WriteFile("request", []byte(b.String()), 0o600); err != nil {
+		panic(err)
+	}
+}
+
+func describe(globs []string) string {
+	if globs == nil {
+		return "everything"
+	}
+	return fmt.Sprintf("%q", globs)
+}
+
+func (f *fakeEngine) Toolchains(context.Context) ([]language.Toolchain, []language.Missing) {
+	return []language.Toolchain{{Language: "python", Version: "3.12.1", Program: "/usr/bin/python3.12", Origin: "PATH"}},
+		[]language.Missing{{Language: "java", Reason: "no javac on PATH\x1b[2J"}, {Language: "python", Reason: "no 3.13"}}
+}
+
+func (f *fakeEngine) Probe(context.Context) (sandbox.Capabilities, error) {
+	caps := sandbox.Capabilities{
+		Runtime: "local",
+		Mechanisms: []sandbox.Mechanism{
+			{Name: "seccomp", State: api.Enforced, Detail: "allow-list"},
+			{Name: "limit:memory", State: api.Sampled, Detail: "no cgroup", Mend: "sudo loginctl enable-linger"},
+		},
+	}
+	if os.Getenv("FAKE_UNUSABLE") != "" {
+		return caps, nil
+	}
+	caps.Levels, caps.Networks = []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted}, []sandbox.NetworkMode{sandbox.NetworkNone}
+	return caps, nil
+}
+
+func (f *fakeEngine) Reclaim(context.Context) ([]string, error) {
+	return strings.Fields(os.Getenv("FAKE_LEFTOVERS")), nil
+}
+
+func (f *fakeEngine) Close() error { return nil }

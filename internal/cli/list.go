@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+)
+
+// languageRow is one line of the verb languages, as JSON prints it.
+type languageRow struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Available bool   `json:"available"`
+	Version   string `json:"version,omitempty"`
+	Origin    string `json:"origin,omitempty"`
+	Program   string `json:"program,omitempty"`
+	Compiler  string `json:"compiler,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	Install   string `json:"install,omitempty"`
+}
+
+// languages lists what can run here, and how to get the rest.
+func (a *app) languages(args []string) (int, error) {
+	f, help, err := a.parseList("languages", args)
+	if err != nil || help {
+		return exitOK, err
+	}
+	stop := newStopper()
+	defer stop.release()
+	engine, err := a.open(func(string) {})
+	if err != nil {
+		return 0, err
+	}
+	defer engine.Close()
+	rows := languageRows(stop.ctx, engine)
+	if f.JSON {
+		return exitOK, a.printJSON(map[string]any{"languages": rows})
+	}
+	return exitOK, a.print(languageTable(rows))
+}
+
+// languageRows has the found toolchains in their order of preference, then the
+// missing languages. A language is missing once, and only if nothing was found.
+func languageRows(ctx context.Context, engine Engine) []languageRow {
+	byName := map[string]language.Info{}
+	for _, lang := range language.All() {
+		byName[lang.Info().Name] = lang.Info()
+	}
+	found, missing := engine.Toolchains(ctx)
+	seen := map[string]bool{}
+	rows := []languageRow{}
+	for _, tc := range found {
+		seen[tc.Language] = true
+		rows = append(rows, languageRow{
+			Name: tc.Language, Title: byName[tc.Language].Title, Available: true, Version: tc.Version,
+			Origin: tc.Origin, Program: tc.Program, Compiler: tc.Compiler,
+		})
+	}
+	for _, m := range missing {
+		if seen[m.Language] {
+			continue
+		}
+		seen[m.Language] = true
+		info := byName[m.Language]
+		install := info.Install
+		if install == "" {
+			install = info.Elsewhere
+		}
+		rows = append(rows, languageRow{Name: m.Language, Title: info.Title, Reason: m.Reason, Install: install})
+	}
+	return rows
+}
+
+func languageTable(rows []languageRow) string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "LANGUAGE\tVERSION\tORIGIN\tPROGRAM")
+	for _, r := range rows {
+		if r.Available {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name, r.Version, r.Origin, printable(r.Program))
+		}
+	}
+	w.Flush()
+	header := false
+	for _, r := range rows {
+		if r.Available {
+			continue
+		}
+		if !header {
+			fmt.Fprintln(w, "\nMISSING\tREASON\tINSTALL WITH")
+			header = true
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", r.Name, printable(r.Reason), r.Install)
+	}
+	w.Flush()
+	return b.String()
+}
+
+// gc removes what killed runs left behind.
+func (a *app) gc(args []string) (int, error) {
+	f, help, err := a.parseList("gc", args)
+	if err != nil || help {
+		return exitOK, err
+	}
+	stop := newStopper()
+	defer stop.release()
+	engine, err := a.open(func(string) {})
+	if err != nil {
+		return 0, err
+	}
+	defer engine.Close()
+	removed, err := engine.Reclaim(stop.ctx)
+	if err != nil {
+		return 0, fmt.Errorf("cannot remove everything: %w", err)
+	}
+	if f.JSON {
+		return exitOK, a.printJSON(map[string]any{"removed": append([]string{}, removed...)})
+	}
+	var b strings.Builder
+	for _, name := range removed {
+		fmt.Fprintf(&b, "removed %s\n", printable(name))
+	}
+	if len(removed) == 0 {
+		b.WriteString("nothing to remove\n")
+	}
+	return exitOK, a.print(b.String())
+}
+
+// printJSON prints one object, indented for a person.
+func (a *app) printJSON(v any) error {
+	data, err := encodeJSON(v, isTerminal(a.stdout))
+	if err != nil {
+		return err
+	}
+	return a.print(string(data))
+}

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// stuckWait is how long output may still be written after a signal before a
+// reader that does not read is given up.
+const stuckWait = time.Second
+
+// stopper turns the first signal into the end of the run's context. Later
+// signals never kill us: the engine has to delete what it made. They only stop
+// us waiting for a reader that does not read.
+type stopper struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	// giveUp is closed when blocked writes are to be abandoned.
+	giveUp  chan struct{}
+	abandon func()
+
+	signals chan os.Signal
+	done    chan struct{}
+	mu      sync.Mutex
+	first   os.Signal
+}
+
+// newStopper takes over SIGINT, SIGTERM and SIGHUP, but not where our parent
+// ignores them (nohup, background jobs). SIGPIPE is caught so that a write to
+// a closed pipe is an error and not our death; it is not ignored, because
+// ignoring is inherited by programs that are started.
+func newStopper() *stopper {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &stopper{ctx: ctx, cancel: cancel, giveUp: make(chan struct{}), signals: make(chan os.Signal, 4), done: make(chan struct{})}
+	s.abandon = sync.OnceFunc(func() { close(s.giveUp) })
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(s.signals, sig)
+		}
+	}
+	signal.Notify(s.signals, sigPipe)
+	go s.watch()
+	return s
+}
+
+func (s *stopper) watch() {
+	for {
+		select {
+		case sig := <-s.signals:
+			if sig != sigPipe {
+				s.stop(sig)
+			}
+		case <-s.done:
+			return
+		}
+	}
+}
+
+func (s *stopper) stop(sig os.Signal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.first != nil {
+		s.abandon()
+		return
+	}
+	s.first = sig
+	s.cancel()
+	time.AfterFunc(stuckWait, s.abandon)
+}
+
+// signal is the one that stopped the run, or nil.
+func (s *stopper) signal() os.Signal {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.first
+}
+
+// release gives the signals back.
+func (s *stopper) release() {
+	signal.Stop(s.signals)
+	close(s.done)
+	s.cancel()
+}
+
+var (
+	errStuck = errors.New("the reader of our output does not read")
+	errGone  = errors.New("the reader of our output went away")
+)
+
+// patientWriter writes in the background, so that a reader that stopped
+// reading cannot keep a signal from ending the run. It is not safe for
+// concurrent use.
+type patientWriter struct {
+	w       io.Writer
+	giveUp  <-chan struct{}
+	started bool
+	chunks  chan []byte
+	results chan error
+	failed  error
+}
+
+func newPatientWriter(w io.Writer, giveUp <-chan struct{}) *patientWriter {
+	return &patientWriter{w: w, giveUp: giveUp, chunks: make(chan []byte), results: make(chan error, 1)}
+}
+
+// Write writes p or fails for good: with errGone when nobody reads any more,
+// with errStuck when nobody reads and a signal came.
+func (p *patientWriter) Write(data []byte) (int, error) {
+	if p.failed != nil {
+		return 0, p.failed
+	}
+	if !p.started {
+		p.started = true
+		go p.loop()
+	}
+	p.chunks <- data
+	select {
+	case err := <-p.results:
+		if isBrokenPipe(err) {
+			err = errGone
+		}
+		p.failed = err
+	case <-p.giveUp:
+		p.failed = errStuck
+	}
+	if p.failed != nil {
+		return 0, p.failed
+	}
+	return len(data), nil
+}
+
+func (p *patientWriter) loop() {
+	for chunk := range p.chunks {
+		_, err := p.w.Write(chunk)
+		p.results <- err
+	}
+}
+
+func isBrokenPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE)
+}

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+)
+
+// A reader that does not read keeps us no longer than the second signal.
+func TestPatientWriterStuck(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	giveUp := make(chan struct{})
+	p := newPatientWriter(w, giveUp)
+	done := make(chan error)
+	go func() {
+		_, err := p.Write(make([]byte, 1<<20)) // more than a pipe holds
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("a full pipe takes everything: %v", err)
+	case giveUp <- struct{}{}:
+	}
+	if err := <-done; !errors.Is(err, errStuck) {
+		t.Errorf("%v, want %v", err, errStuck)
+	}
+	if _, err := p.Write([]byte("x")); !errors.Is(err, errStuck) {
+		t.Errorf("afterwards %v, want %v", err, errStuck)
+	}
+}
+
+func TestPatientWriterGone(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r.Close()
+	p := newPatientWriter(w, nil)
+	if _, err := p.Write([]byte("x")); !errors.Is(err, errGone) {
+		t.Errorf("%v, want %v", err, errGone)
+	}
+}
+
+func TestPatientWriterOrder(t *testing.T) {
+	var b bytes.Buffer
+	p := newPatientWriter(&b, nil)
+	for _, s := range []string{"a", "b", "c"} {
+		if n, err := p.Write([]byte(s)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if b.String() != "abc" {
+		t.Errorf("%q", b.String())
+	}
+}
+
+// The first signal ends the run, the second only stops us waiting for readers.
+func TestStopperSignals(t *testing.T) {
+	s := newStopper()
+	defer s.release()
+	s.stop(syscall.SIGTERM)
+	<-s.ctx.Done()
+	if s.signal() != syscall.SIGTERM {
+		t.Errorf("stopped by %v", s.signal())
+	}
+	s.stop(syscall.SIGINT)
+	<-s.giveUp
+	if s.signal() != syscall.SIGTERM {
+		t.Errorf("the second signal counts: %v", s.signal())
+	}
+	s.stop(syscall.SIGINT)
+}

@@ -1,0 +1,50 @@
+package cli
+
+// verb is one word that may stand first on the command line.
+type verb struct {
+	name, help string
+	// grammar makes the empty struct that the verb's flags are read into.
+	grammar func() any
+	run     func(a *app, args []string) (int, error)
+	hidden  bool
+}
+
+// verbs is the grammar of the whole tool, in the order of the help page.
+func verbs() []verb {
+	return []verb{
+		{name: "run", help: "Run a program in a sandbox (the default: the word may be left out).",
+			grammar: func() any { return &runFlags{} }, run: (*app).run},
+		{name: "languages", help: "List the languages, their toolchains here, and how to install the missing ones.",
+			grammar: func() any { return &listFlags{} }, run: (*app).languages},
+		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it.",
+			grammar: func() any { return &listFlags{} }, run: (*app).doctor},
+		{name: "gc", help: "Remove what killed runs left behind.",
+			grammar: func() any { return &listFlags{} }, run: (*app).gc},
+		{name: "completion", help: "Print a completion script for bash, zsh or fish.",
+			grammar: func() any { return &completionFlags{} }, run: (*app).completion},
+		{name: "version", help: "Print the version.",
+			grammar: func() any { return &listFlags{} }, run: (*app).version},
+		{name: "__man", help: "Print the manual page.",
+			grammar: func() any { return &struct{}{} }, run: (*app).man, hidden: true},
+	}
+}
+
+func findVerb(name string) (verb, bool) {
+	for _, v := range verbs() {
+		if v.name == name {
+			return v, true
+		}
+	}
+	return verb{}, false
+}
+
+// shownVerbs are those of the help page.
+func shownVerbs() []verb {
+	var shown []verb
+	for _, v := range verbs() {
+		if !v.hidden {
+			shown = append(shown, v)
+		}
+	}
+	return shown
+}

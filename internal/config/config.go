@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Config is what an operator decides, with the defaults filled in.
+type Config struct {
+	// Runtime is the isolation technology; Isolation its level.
+	Runtime   string
+	Isolation sandbox.Level
+
+	// Timeout, MemoryBytes, CPUs, Processes, OpenFiles and DiskBytes bind the
+	// run phase of a request that does not say otherwise.
+	Timeout     time.Duration
+	MemoryBytes int64
+	CPUs        float64
+	Processes   int64
+	OpenFiles   int64
+	DiskBytes   int64
+
+	// The most that a request may ask for. Zero means that there is no such
+	// ceiling: at the command line the person who asks is the operator.
+	MaxTimeout     time.Duration
+	MaxMemoryBytes int64
+	MaxCPUs        float64
+	MaxProcesses   int64
+	MaxDiskBytes   int64
+
+	// MaxOutputBytes is what a result keeps of each stream, MaxStreamBytes
+	// where a stream ends the run.
+	MaxOutputBytes int64
+	MaxStreamBytes int64
+
+	// The limits of compile and install phases. CompileCPUs zero means all.
+	CompileTimeout     time.Duration
+	InstallTimeout     time.Duration
+	CompileMemoryBytes int64
+	CompileCPUs        float64
+	CompileDiskBytes   int64
+
+	// DataDir holds build caches, the ledger and what else outlives a run.
+	DataDir string
+}
+
+// Default returns the configuration of an empty environment.
+func Default() Config {
+	return Config{
+		Runtime:            "local",
+		Isolation:          sandbox.LevelAuto,
+		Timeout:            33 * time.Second,
+		MemoryBytes:        512 << 20,
+		CPUs:               1,
+		Processes:          128,
+		OpenFiles:          256,
+		DiskBytes:          256 << 20,
+		MaxOutputBytes:     20 << 10,
+		MaxStreamBytes:     64 << 20,
+		CompileTimeout:     60 * time.Second,
+		InstallTimeout:     120 * time.Second,
+		CompileMemoryBytes: 2 << 30,
+		CompileDiskBytes:   1 << 30,
+	}
+}
+
+// Load reads the environment, given as K=V entries, and the file that it
+// names. The warnings are for the user; the error names the variable or the
+// line of the file that is wrong.
+func Load(environ []string) (Config, []string, error) {
+	c := Default()
+	env := sandboxVariables(environ)
+	vars := variables()
+	if path := env[fileVariable]; path != "" {
+		if err := loadFile(&c, vars, path); err != nil {
+			return c, nil, err
+		}
+	}
+	for _, v := range vars {
+		value, set := env[v.Name]
+		if !set || value == "" {
+			continue
+		}
+		if err := v.set(&c, value); err != nil {
+			return c, nil, fmt.Errorf("%s: %w", v.Name, err)
+		}
+	}
+	if c.DataDir == "" {
+		c.DataDir = defaultDataDir(environ, os.Geteuid())
+	}
+	return c, misspelt(env), nil
+}
+
+// defaultDataDir is where data lives that outlives a run: the system's place
+// for root, the user's own by the XDG base directory specification otherwise.
+func defaultDataDir(environ []string, uid int) string {
+	if uid == 0 {
+		return "/var/lib/sandbox-run"
+	}
+	if dir := lookup(environ, "XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "sandbox-run")
+	}
+	home := lookup(environ, "HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	if home == "" {
+		return filepath.Join(os.TempDir(), fmt.Sprintf("sandbox-run-%d", uid))
+	}
+	return filepath.Join(home, ".local", "share", "sandbox-run")
+}

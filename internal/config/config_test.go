@@ -1,0 +1,205 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+var update = flag.Bool("update", false, "write .env.example anew")
+
+func TestLoadDefaults(t *testing.T) {
+	c, warnings, err := Load([]string{"XDG_DATA_HOME=/data", "HOME=/home/x"})
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	want := Default()
+	want.DataDir = defaultDataDir([]string{"XDG_DATA_HOME=/data"}, os.Geteuid())
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestDefaultDataDir(t *testing.T) {
+	for _, tt := range []struct {
+		uid     int
+		environ []string
+		want    string
+	}{
+		{0, []string{"HOME=/root", "XDG_DATA_HOME=/x"}, "/var/lib/sandbox-run"},
+		{1000, []string{"HOME=/home/a", "XDG_DATA_HOME=/x"}, "/x/sandbox-run"},
+		{1000, []string{"HOME=/home/a", "XDG_DATA_HOME=relative"}, "/home/a/.local/share/sandbox-run"},
+		{1000, []string{"HOME=/home/a"}, "/home/a/.local/share/sandbox-run"},
+	} {
+		if got := defaultDataDir(tt.environ, tt.uid); got != tt.want {
+			t.Errorf("defaultDataDir(%v, %d) = %s, want %s", tt.environ, tt.uid, got, tt.want)
+		}
+	}
+}
+
+// Every variable reaches its own field, in its own unit.
+func TestLoadVariables(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "c.yaml")
+	if err := os.WriteFile(file, []byte("# ours\nmemory_mb: 1\npids: 2 # two\nisolation: \"none\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, _, err := Load([]string{
+		"SANDBOX_CONFIG=" + file, "SANDBOX_PIDS=3", "SANDBOX_TYPE=local", "SANDBOX_TIMEOUT_SEC=0.5", "SANDBOX_MAX_TIMEOUT_SEC=300",
+		"SANDBOX_CPUS=1.5", "SANDBOX_DISK_MB=4", "SANDBOX_MAX_MEMORY_MB=5", "SANDBOX_MAX_CPUS=6", "SANDBOX_MAX_PIDS=7", "SANDBOX_MAX_DISK_MB=8",
+		"SANDBOX_MAX_OUTPUT_KB=9", "SANDBOX_MAX_STREAM_MB=10", "SANDBOX_COMPILE_MEMORY_MB=11", "SANDBOX_COMPILE_CPUS=12", "SANDBOX_DATA_DIR=/d/",
+		"SANDBOX_PORT=nonsense", "SANDBOX_TIMEOUT_SEC=9", "SANDBOX_PIDS_=", "SANDBOX_SOMETHING_ELSE=1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.MemoryBytes, want.Processes, want.Isolation, want.Timeout, want.MaxTimeout = 1<<20, 3, sandbox.LevelNone, time.Second/2, 300*time.Second
+	want.CPUs, want.DiskBytes, want.MaxMemoryBytes, want.MaxCPUs, want.MaxProcesses, want.MaxDiskBytes = 1.5, 4<<20, 5<<20, 6, 7, 8<<20
+	want.MaxOutputBytes, want.MaxStreamBytes, want.CompileMemoryBytes, want.CompileCPUs, want.DataDir = 9<<10, 10<<20, 11<<20, 12, "/d"
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	for variable, want := range map[string]string{
+		"SANDBOX_TYPE=docker":                      `SANDBOX_TYPE: "docker" is not a runtime of this build: expected local`,
+		"SANDBOX_ISOLATION=maximum":                `SANDBOX_ISOLATION: "maximum" is not an isolation level: expected auto`,
+		"SANDBOX_TIMEOUT_SEC=0":                    `SANDBOX_TIMEOUT_SEC: the duration "0" is too short`,
+		"SANDBOX_MEMORY_MB=512m":                   `SANDBOX_MEMORY_MB: "512m" is not a whole number of MiB`,
+		"SANDBOX_MEMORY_MB=-1":                     `SANDBOX_MEMORY_MB: -1 MiB is out of range`,
+		"SANDBOX_MEMORY_MB=9999999999999999999999": `is out of range: at least 1, at most 1099511627776`,
+		"SANDBOX_CPUS=NaN":                         `SANDBOX_CPUS: "NaN" is not a number of CPUs`,
+		"SANDBOX_PIDS=many":                        `SANDBOX_PIDS: "many" is not a whole number`,
+		"SANDBOX_DATA_DIR=here":                    `SANDBOX_DATA_DIR: "here" is not an absolute path`,
+		"SANDBOX_CONFIG=/does/not/exist":           `SANDBOX_CONFIG: cannot read the configuration file: open /does/not/exist`,
+	} {
+		_, _, err := Load([]string{variable})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", variable, err, want)
+		}
+	}
+}
+
+func TestFileErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"timeout_sec: soon":          `line 1: timeout_sec: "soon" is not a number`,
+		"\ntimout_sec: 1":            `line 2: "timout_sec" is not a setting: did you mean timeout_sec?`,
+		"SANDBOX_PIDS: 1":            `"SANDBOX_PIDS" is not a setting`,
+		"pids: [1]":                  `pids: expected one value`,
+		"pids:":                      `pids: expected one value`,
+		"pids: 1\npids: 2":           `given twice`,
+		"- pids":                     `expected lines of the form key: value`,
+		"just words":                 `expected lines of the form key: value`,
+		"pids: &a 1\ncpus: *a":       `cpus: expected one value`,
+		"\tpids: 1":                  `yaml`,
+		"config: /another/file.yaml": `"config" is not a setting`,
+	} {
+		c := Default()
+		err := parseFile(&c, variables(), []byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	c := Default()
+	if err := parseFile(&c, variables(), []byte("# nothing\n")); err != nil {
+		t.Error(err)
+	}
+	if _, err := readFile("/dev/zero"); err == nil || !strings.Contains(err.Error(), "larger than 1 MiB") {
+		t.Error(err)
+	}
+}
+
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("timeout_sec: 33\npids: 1"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := Default()
+		if parseFile(&c, variables(), data) == nil && (c.Timeout <= 0 || c.MemoryBytes <= 0 || c.Processes <= 0) {
+			t.Errorf("%q makes %+v", data, c)
+		}
+	})
+}
+
+func FuzzEnviron(f *testing.F) {
+	f.Add("SANDBOX_PIDS", "1")
+	f.Add("SANDBOX_PIDZ", "")
+	f.Fuzz(func(t *testing.T, name, value string) {
+		if name == fileVariable {
+			t.Skip("names a file to read, which the fuzzer must not choose")
+		}
+		c, warnings, err := Load([]string{name + "=" + value})
+		if err == nil && (c.Timeout <= 0 || c.MemoryBytes <= 0 || !filepath.IsAbs(c.DataDir)) {
+			t.Errorf("%q=%q makes %+v", name, value, c)
+		}
+		if len(warnings) > 0 && !strings.HasPrefix(name, prefix) {
+			t.Errorf("%q is none of ours: %v", name, warnings)
+		}
+	})
+}
+
+func TestMisspelt(t *testing.T) {
+	warnings := misspelt(map[string]string{
+		"SANDBOX_TIMEOUT_SECS": "1", "SANDBOX_COLOUR": "x", "SANDBOX_PORT": "1", "SANDBOX_DOCKER_IMAGE_GO": "x", "SANDBOX_MEMORY": "1", "SANDBOX_PIDS": "1",
+	})
+	want := []string{
+		"SANDBOX_MEMORY is not known and has no effect: did you mean SANDBOX_MEMORY_MB?",
+		"SANDBOX_TIMEOUT_SECS is not known and has no effect: did you mean SANDBOX_TIMEOUT_SEC?",
+	}
+	if diff := cmp.Diff(want, warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The defaults that are written down are those that hold.
+func TestDefaultsAsWritten(t *testing.T) {
+	c := Default()
+	for _, v := range variables() {
+		if v.Default == "" {
+			continue
+		}
+		if err := v.set(&c, v.Default); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+		}
+	}
+	if diff := cmp.Diff(Default(), c); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestEnvExample keeps .env.example what the variables are; run with -update
+// after a change.
+func TestEnvExample(t *testing.T) {
+	const path = "../../.env.example"
+	want := envExample()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is stale (go test ./internal/config -update): %s", path, diff)
+	}
+}
+
+func envExample() string {
+	var b strings.Builder
+	b.WriteString("# The environment of sandbox-run, with its defaults. Copy what you change.\n" +
+		"# A flag beats a variable, and a variable beats the file that SANDBOX_CONFIG names.\n")
+	for _, v := range Variables() {
+		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", v.Help, v.Name, v.Default)
+	}
+	return b.String()
+}

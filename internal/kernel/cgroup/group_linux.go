@@ -1,0 +1,197 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Limits bind all the processes of a group together. Zero is no limit.
+type Limits struct {
+	// MemoryBytes bounds memory, and swap with it where [Hierarchy.Swap] says
+	// so. The kernel rounds down to whole pages.
+	MemoryBytes int64
+	// CPUs is how many cores' worth of time the group gets, at least 0.001.
+	CPUs float64
+	// Processes bounds processes and threads together.
+	Processes int64
+}
+
+// The CPU limit is a quota for each period. The period is the longest that the
+// kernel takes (max_bw_quota_period_us in kernel/sched/core.c): with the usual
+// 100 ms a program that starts with a burst of threads is stopped in every
+// period, and a limit of one core makes Java start 50 % slower than none on two
+// cores. The shortest quota is 1 ms.
+const (
+	cpuPeriod   = time.Second
+	minCPUs     = 0.001
+	maxCPUs     = 1 << 16
+	cpuPeriodUS = int64(cpuPeriod / time.Microsecond)
+)
+
+// Group is one control group, in all the trees of its [Hierarchy]. It is safe
+// for concurrent use.
+type Group struct {
+	h      *Hierarchy
+	name   string
+	limits Limits
+
+	mu    sync.Mutex
+	dir   *os.File   // of version 2
+	tasks []*os.File // of version 1
+}
+
+// Create makes a group and sets its limits. The name is made of a-z, 0-9, dots
+// and hyphens and starts with a letter or digit; it must be new. When a limit
+// cannot be set, or its controller is absent ([AbsentError]), nothing is left
+// and the error says what stopped it.
+func (h *Hierarchy) Create(name string, l Limits) (*Group, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if err := h.checkLimits(l); err != nil {
+		return nil, err
+	}
+	g := &Group{h: h, name: name, limits: l}
+	for i, t := range h.trees {
+		made, err := t.create(g)
+		if err == nil {
+			continue
+		}
+		g.CloseJoinFiles()
+		undo := h.trees[:i]
+		if made && false {
+			undo = h.trees[:i+1]
+		}
+		for _, u := range undo {
+			err = errors.Join(err, u.base.rmdir(u.parent+"/"+name))
+		}
+		return nil, fmt.Errorf("cannot make control group %s: %w", name, err)
+	}
+	return g, nil
+}
+
+// Name is the name that the group was created with.
+func (g *Group) Name() string { return g.name }
+
+func checkName(name string) error {
+	for i, c := range []byte(name) {
+		letter := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !letter && (i == 0 || c != '.' && c != '-') {
+			return fmt.Errorf("control group name %q: only a-z, 0-9, dots and hyphens, the first a letter or digit", name)
+		}
+	}
+	if name == "" || len(name) > unix.NAME_MAX {
+		return fmt.Errorf("control group name of %d bytes: at least 1, at most %d", len(name), unix.NAME_MAX)
+	}
+	return nil
+}
+
+// checkLimits refuses limits that make no sense or cannot be set here.
+func (h *Hierarchy) checkLimits(l Limits) error {
+	if l.MemoryBytes < 0 || l.Processes < 0 {
+		return fmt.Errorf("negative control group limit: %d bytes of memory, %d processes", l.MemoryBytes, l.Processes)
+	}
+	if l.CPUs != 0 && !(l.CPUs >= minCPUs && l.CPUs <= maxCPUs) { // also refuses NaN
+		return fmt.Errorf("CPU limit of %v cores: at least %v, at most %v", l.CPUs, minCPUs, maxCPUs)
+	}
+	for _, c := range []struct {
+		asked bool
+		Controller
+	}{{l.MemoryBytes > 0, Memory}, {l.CPUs > 0, CPU}, {l.Processes > 0, PIDs}} {
+		if c.asked && h.support[c.Controller].Version == 0 {
+			return &AbsentError{c.Controller, h.Controllers()[c.Controller]}
+		}
+	}
+	return nil
+}
+
+// create makes the group's directory in one tree, writes its limits and opens
+// what joining needs. It tells whether the directory was made.
+func (t *tree) create(g *Group) (made bool, err error) {
+	path := t.parent + "/" + g.name
+	err = t.base.mkdir(path)
+	if errors.Is(err, fs.ErrNotExist) { // somebody removed the parent
+		if err = t.prepareAgain(); err == nil {
+			err = t.base.mkdir(path)
+		}
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, s := range t.settings(g.limits) {
+		if err := t.base.write(path+"/"+s.file, s.value); err != nil {
+			return true, err
+		}
+	}
+	if t.version == 2 {
+		g.dir, err = t.base.open(path, unix.O_PATH|unix.O_DIRECTORY)
+		return true, err
+	}
+	tasks, err := t.base.open(path+"/tasks", unix.O_WRONLY)
+	if err == nil {
+		g.tasks = append(g.tasks, tasks)
+	}
+	return true, err
+}
+
+// prepareAgain restores the parent of all groups, with everything it had.
+func (t *tree) prepareAgain() error {
+	again := *t // swap was settled by Detect, and others may be reading it
+	failed, err := again.prepare(t.uses)
+	for _, e := range failed {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+// setting is a value for one file of a group.
+type setting struct{ file, value string }
+
+// settings lists what must be written to a new group of this tree, in order.
+func (t *tree) settings(l Limits) []setting {
+	var list []setting
+	if l.MemoryBytes > 0 && t.has(Memory) {
+		list = append(list, t.memorySettings(strconv.FormatInt(l.MemoryBytes, 10))...)
+	}
+	if l.CPUs > 0 && t.has(CPU) {
+		period := strconv.FormatInt(cpuPeriodUS, 10)
+		quota := strconv.FormatInt(int64(math.Round(l.CPUs*float64(cpuPeriodUS))), 10)
+		if t.version == 2 {
+			list = append(list, setting{"cpu.max", quota + " " + period})
+		} else {
+			list = append(list, setting{"cpu.cfs_period_us", period}, setting{"cpu.cfs_quota_us", quota})
+		}
+	}
+	if l.Processes > 0 && t.has(PIDs) {
+		list = append(list, setting{"pids.max", strconv.FormatInt(l.Processes, 10)})
+	}
+	return list
+}
+
+// memorySettings are the hard limit and what makes it whole: no swap beside it,
+// and on version 2 an OOM kill takes the whole group (for version 1 see
+// [Group.NotifyOOM]). memory.high stays unset: it slows a program down instead
+// of ending it. memsw, memory and swap together, may never be below memory, so
+// it comes second.
+func (t *tree) memorySettings(bytes string) []setting {
+	if t.version == 2 {
+		list := []setting{{"memory.max", bytes}, {"memory.oom.group", "1"}}
+		if t.swap {
+			list = append(list, setting{"memory.swap.max", "0"})
+		}
+		return list
+	}
+	list := []setting{{"memory.limit_in_bytes", bytes}}
+	if t.swap {
+		list = append(list, setting{"memory.memsw.limit_in_bytes", bytes})
+	}
+	return list
+}

@@ -1,0 +1,413 @@
+package cgroup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const mib = 1 << 20
+
+func TestChildIsBornInside(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "born", Limits{Processes: 50})
+	before, _ := os.ReadFile("/proc/self/cgroup")
+	cmd := again("sleep")
+	startIn(t, g, cmd)
+	inside, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := parseMembership(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tr := range h.trees {
+		for _, c := range tr.uses {
+			key := legacyName(c)
+			if tr.version == 2 {
+				key = unified
+			}
+			if !strings.HasSuffix(paths[key], "/"+tr.parent+"/born") {
+				t.Errorf("the child's %s group is %s", c, paths[key])
+			}
+		}
+	}
+	if after, _ := os.ReadFile("/proc/self/cgroup"); string(after) != string(before) {
+		t.Errorf("we are not back home:\n%s\nwas:\n%s", after, before)
+	}
+	if empty, err := g.Empty(); empty || err != nil {
+		t.Errorf("empty %v, %v with a child inside", empty, err)
+	}
+	kill(t, g)
+	if err := cmd.Wait(); err == nil {
+		t.Error("the child was not killed")
+	}
+}
+
+func kill(t *testing.T, g *Group) {
+	t.Helper()
+	if err := errors.Join(g.Kill(), g.WaitEmpty(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	h := live(t)
+	for _, c := range []struct {
+		what    string
+		oom     bool
+		atLimit bool
+	}{
+		{"eat 200", true, true},
+		{"eat-then-kill 45", false, false},
+		{"eat 20", false, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			g := create(t, h, "memory", Limits{MemoryBytes: 64 * mib})
+			cmd := again(c.what)
+			startIn(t, g, cmd)
+			err := cmd.Wait()
+			s := stats(t, g)
+			if got := s.OOMKills.Value > 0; got != c.oom || !s.OOMKills.Known() {
+				t.Errorf("OOM kills %+v after %v", s.OOMKills, err)
+			}
+			if s.MemoryAtLimit != c.atLimit {
+				t.Errorf("at limit: %v with a peak of %d", s.MemoryAtLimit, s.MemoryPeakBytes.Value)
+			}
+			if s.MemoryPeakBytes.Value > 65*mib || s.MemoryPeakBytes.Value < 20*mib {
+				t.Errorf("peak %d", s.MemoryPeakBytes.Value)
+			}
+			if s.PageFaults.Value < 20*mib/4096 {
+				t.Errorf("page faults %+v", s.PageFaults)
+			}
+		})
+	}
+}
+
+// Without memory.oom.group the kernel kills the child alone; the notification
+// must end the parent.
+func TestNotifyOOM(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "oom", Limits{MemoryBytes: 64 * mib})
+	stop, err := g.NotifyOOM(func() {
+		if err := g.Kill(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := again("eat-by-child 200")
+	startIn(t, g, cmd)
+	if err := cmd.Wait(); err == nil {
+		t.Error("the parent lived on")
+	}
+	if s := stats(t, g); s.OOMKills.Value == 0 {
+		t.Errorf("OOM kills %+v", s.OOMKills)
+	}
+	stop()
+}
+
+func TestNotifyOOMIsSilentOnDelete(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "silent", Limits{MemoryBytes: 64 * mib})
+	called := make(chan struct{}, 1)
+	stop, err := g.NotifyOOM(func() { called <- struct{}{} })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Delete(); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if len(called) > 0 {
+		t.Error("removing the group was taken for an OOM kill")
+	}
+}
+
+func TestProcessLimit(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "pids", Limits{Processes: 24})
+	cmd := again("fork 40")
+	startIn(t, g, cmd)
+	if err := cmd.Wait(); err == nil {
+		t.Error("40 processes fit into a limit of 24")
+	}
+	s := stats(t, g)
+	if s.ProcessesDenied.Value == 0 {
+		t.Errorf("denials %+v", s.ProcessesDenied)
+	}
+	if s.ProcessesPeak.Known() && s.ProcessesPeak.Value != 24 {
+		t.Errorf("peak %d", s.ProcessesPeak.Value)
+	}
+	if s.Processes.Value == 0 {
+		t.Errorf("processes %+v while children sleep", s.Processes)
+	}
+	kill(t, g)
+}
+
+func TestCPULimitThrottles(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "cpu", Limits{CPUs: 0.1})
+	cmd := again("burn 250")
+	start := time.Now()
+	startIn(t, g, cmd)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	wall := time.Since(start)
+	s := stats(t, g)
+	// A tenth of every second that was begun, however busy the machine is; the
+	// kernel hands it out in slices of 5 ms for each processor.
+	cpu := time.Duration(s.CPUTotal.Value)
+	if most := (wall+time.Second)/10 + 50*time.Millisecond; cpu < 250*time.Millisecond || cpu > most {
+		t.Errorf("CPU time %v within %v, at most %v; the program counted 250 ms", cpu, wall, most)
+	}
+	if !s.CPUThrottled.Known() {
+		t.Error("no throttled time")
+	}
+	if s.CPUUser.Value+s.CPUSystem.Value == 0 {
+		t.Error("no user and system time")
+	}
+}
+
+func TestKillEndsAForkBomb(t *testing.T) {
+	for _, list := range []bool{false, true} {
+		t.Run(fmt.Sprintf("by list %v", list), func(t *testing.T) {
+			h := live(t)
+			if list {
+				h = withoutUnified(t, h)
+			}
+			g := create(t, h, "bomb", Limits{Processes: 200, CPUs: 1})
+			cmd := again("bomb")
+			startIn(t, g, cmd)
+			for stats(t, g).Processes.Value < 100 {
+				time.Sleep(time.Millisecond)
+			}
+			kill(t, g)
+			_ = cmd.Wait()
+			for _, tr := range h.trees { // pids.current still counts zombies
+				if pids, err := tr.pids(tr.parent + "/bomb"); len(pids) > 0 || err != nil {
+					t.Errorf("processes %v are left, %v", pids, err)
+				}
+			}
+		})
+	}
+}
+
+// withoutUnified is the same host without version 2.
+func withoutUnified(t *testing.T, h *Hierarchy) *Hierarchy {
+	t.Helper()
+	if h.support[Memory].Version == 2 {
+		t.Skip("this host has no version 1 controllers")
+	}
+	legacy := &Hierarchy{support: h.support}
+	for _, tr := range h.trees {
+		if tr.version == 1 {
+			legacy.trees = append(legacy.trees, tr)
+		}
+	}
+	return legacy
+}
+
+func TestDeleteWithProcessesInside(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "busy", Limits{})
+	cmd := again("sleep")
+	startIn(t, g, cmd)
+	err := g.Delete()
+	if !errors.Is(err, unix.EBUSY) || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
+		t.Errorf("Delete: %v; want EBUSY and the pid %d", err, cmd.Process.Pid)
+	}
+	kill(t, g)
+	_ = cmd.Wait()
+}
+
+func TestStatsAndKillOfADeletedGroup(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "gone", Limits{})
+	if err := g.Delete(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.Stats(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Stats: %v", err)
+	}
+	if err := errors.Join(g.Kill(), g.WaitEmpty(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if _, ok := g.V2Dir(); ok || len(g.TasksFiles()) > 0 {
+		t.Error("descriptors of a deleted group")
+	}
+}
+
+func TestWaitEmptyHonoursContext(t *testing.T) {
+	h := live(t)
+	g := create(t, h, "wait", Limits{})
+	cmd := again("sleep")
+	startIn(t, g, cmd)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if err := g.WaitEmpty(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("WaitEmpty: %v", err)
+	}
+	kill(t, g)
+	_ = cmd.Wait()
+}
+
+// A quota that the kernel refuses comes after directories and limits that
+// worked: all of them must be gone.
+func TestCreateUndoesWhatItMade(t *testing.T) {
+	h := live(t)
+	before := groups(t, h)
+	_, err := h.Create("undone", Limits{MemoryBytes: 64 * mib, Processes: 1 << 40})
+	if !errors.Is(err, unix.EINVAL) || !strings.Contains(err.Error(), "pids.max") || !strings.Contains(err.Error(), "1099511627776") {
+		t.Errorf("error %v; want file, value and errno", err)
+	}
+	if after := groups(t, h); !slices.Equal(after, before) {
+		t.Errorf("groups %v, before %v", after, before)
+	}
+	create(t, h, "twice", Limits{})
+	if _, err := h.Create("twice", Limits{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("second group of one name: %v", err)
+	}
+	if _, err := h.trees[0].base.subdirs(h.trees[0].parent + "/twice"); err != nil {
+		t.Errorf("the first group of that name is gone: %v", err)
+	}
+}
+
+// groups lists what exists below the parent of every tree.
+func groups(t *testing.T, h *Hierarchy) []string {
+	t.Helper()
+	var all []string
+	for _, tr := range h.trees {
+		names, err := tr.base.subdirs(tr.parent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range names {
+			all = append(all, tr.base.path(n))
+		}
+	}
+	return all
+}
+
+func TestCreateRestoresTheParent(t *testing.T) {
+	h := live(t)
+	for _, tr := range h.trees {
+		if err := tr.base.rmdir(tr.parent); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := create(t, h, "restored", Limits{MemoryBytes: 64 * mib})
+	cmd := again("eat 200")
+	startIn(t, g, cmd)
+	_ = cmd.Wait()
+	if s := stats(t, g); s.OOMKills.Value == 0 {
+		t.Errorf("no limit after the parent was restored: %+v", s)
+	}
+}
+
+func TestReclaim(t *testing.T) {
+	h := live(t)
+	mine := create(t, h, "live-1", Limits{})
+	dead := create(t, h, "dead-1", Limits{})
+	create(t, h, "dead-2", Limits{})
+	cmd := again("sleep")
+	startIn(t, dead, cmd)
+	for _, tr := range h.trees { // a group below, as a privileged run might make
+		if err := tr.base.mkdir(tr.parent + "/dead-2/below"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed, err := h.Reclaim("dead-")
+	if err != nil || !slices.Equal(removed, []string{"dead-1", "dead-2"}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("what was inside lived on")
+	}
+	if _, err := mine.Stats(); err != nil {
+		t.Errorf("a group with another prefix: %v", err)
+	}
+	if removed, err := h.Reclaim("dead-"); len(removed) > 0 || err != nil {
+		t.Errorf("again: %v, %v", removed, err)
+	}
+	if _, err := h.Reclaim(""); err == nil {
+		t.Error("an empty prefix would take everything")
+	}
+}
+
+// A removed group must be gone in the kernel too, not only from the tree: page
+// cache would keep it.
+func TestCyclesLeaveNoGroups(t *testing.T) {
+	h := live(t)
+	before := deadAndAlive(t)
+	for i := range 200 {
+		g, err := h.Create("cycle", Limits{MemoryBytes: 64 * mib, CPUs: 1, Processes: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%4 == 0 { // with page cache of its own
+			cmd := again("read " + coldFile(t, i))
+			startIn(t, g, cmd)
+			if err := cmd.Wait(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Delete(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The kernel frees them in the background; others may use groups meanwhile,
+	// so only half of those that had page cache would be a leak.
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		after := deadAndAlive(t)
+		if after < before+25 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d memory groups in the kernel, before %d", after, before)
+		}
+	}
+}
+
+// coldFile makes a file that is on disk and in nobody's page cache.
+func coldFile(t *testing.T, i int) string {
+	t.Helper()
+	f, err := os.Create(fmt.Sprintf("%s/cold%d", t.TempDir(), i))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, err = f.Write(make([]byte, 64<<10))
+	if err := errors.Join(err, f.Sync(), unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// deadAndAlive is how many memory groups the kernel holds, removed ones included.
+func deadAndAlive(t *testing.T) int {
+	t.Helper()
+	data, err := os.ReadFile("/proc/cgroups")
+	if err != nil {
+		t.Skip("this kernel does not count its control groups:", err)
+	}
+	for line := range strings.Lines(string(data)) {
+		var hierarchy, n int
+		if _, err := fmt.Sscanf(line, "memory %d %d", &hierarchy, &n); err == nil {
+			return n
+		}
+	}
+	t.Skip("/proc/cgroups does not list memory")
+	return 0
+}

@@ -1,0 +1,66 @@
+package cgroup
+
+// Source is where a figure was read, by the names of the wire format.
+type Source string
+
+// The sources of figures.
+const (
+	Version1 Source = "cgroup1"
+	Version2 Source = "cgroup2"
+)
+
+// Figure is one number that the kernel counted. The zero value is a figure that
+// cannot be had.
+type Figure struct {
+	Value  int64
+	Source Source // empty when the figure cannot be had
+}
+
+// Known tells whether the figure could be had.
+func (f Figure) Known() bool { return f.Source != "" }
+
+// Pointer is the number, or nil when it cannot be had.
+func (f Figure) Pointer() *int64 {
+	if !f.Known() {
+		return nil
+	}
+	return &f.Value
+}
+
+// Stats are the figures of a group, of all the processes that it ever had.
+type Stats struct {
+	// MemoryBytes is what is charged now: anonymous memory, kernel memory,
+	// files on tmpfs, and page cache that this group was the first to read.
+	MemoryBytes Figure
+	// MemoryPeakBytes is the most that was ever charged, page cache included.
+	// Version 2 knows it since Linux 5.19.
+	MemoryPeakBytes Figure
+	// PageFaults are minor and major ones together.
+	PageFaults Figure
+
+	// CPUUser, CPUSystem and CPUTotal are nanoseconds. Old version 1 kernels
+	// know the total alone.
+	CPUUser, CPUSystem, CPUTotal Figure
+	// CPUThrottled is how many nanoseconds the CPU limit held the group back.
+	CPUThrottled Figure
+
+	// Processes and ProcessesPeak count threads too, and zombies until they are
+	// reaped. The peak is known since Linux 6.1.
+	Processes, ProcessesPeak Figure
+
+	// IOReadBytes and IOWriteBytes went to block devices. Where devices are
+	// stacked, such as encryption over a disk, each layer counts.
+	IOReadBytes, IOWriteBytes Figure
+
+	// OOMKills are processes that the kernel killed for want of memory. It is
+	// final only after they have been reaped.
+	OOMKills Figure
+	// MemoryAtLimit tells that the group reached its own memory limit. OOM
+	// kills without it mean that the host, or a group above, ran out.
+	MemoryAtLimit bool
+	// MemoryLimitHits is how often a charge met the limit, and the kernel had to
+	// reclaim or kill.
+	MemoryLimitHits Figure
+	// ProcessesDenied is how many forks the process limit refused.
+	ProcessesDenied Figure
+}

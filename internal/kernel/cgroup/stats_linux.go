@@ -1,0 +1,167 @@
+package cgroup
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"time"
+)
+
+// statBuffer holds the longest file that is read, memory.stat.
+const statBuffer = 8 << 10
+
+// chargeSlack is how far below its limit the peak of a version 1 group may be
+// that was at its limit: the kernel charges up to 64 pages at a time
+// (MEMCG_CHARGE_BATCH in include/linux/memcontrol.h).
+func chargeSlack() int64 { return 64 * int64(os.Getpagesize()) }
+
+// Stats reads the figures of the group as they are now. A figure that this
+// kernel does not have is unknown; only a group that is gone is an error.
+func (g *Group) Stats() (Stats, error) {
+	var s Stats
+	r := reader{group: g.name}
+	for _, t := range g.h.trees {
+		if !t.base.exists(t.parent + "/" + g.name) {
+			return Stats{}, &fs.PathError{Op: "read", Path: t.base.path(t.parent + "/" + g.name), Err: fs.ErrNotExist}
+		}
+		r.t = t
+		if t.version == 2 {
+			r.source = Version2
+			r.unified(&s)
+		} else {
+			r.source = Version1
+			r.legacy(&s, g.limits)
+		}
+	}
+	return s, nil
+}
+
+// reader reads the files of one group in one tree.
+type reader struct {
+	t      *tree
+	group  string
+	source Source
+	buf    [statBuffer]byte
+}
+
+// load reads a file; a file that is not there reads as empty.
+func (r *reader) load(name string) []byte {
+	data, err := r.t.base.read(r.t.file(r.group, name), r.buf[:])
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// number is a file that holds one number.
+func (r *reader) number(name string) Figure {
+	n, ok := parseNumber(r.load(name))
+	return r.figure(n, ok)
+}
+
+// key is a number in data that holds lines "key number".
+func (r *reader) key(data []byte, key string) Figure {
+	n, ok := keyed(data, key)
+	return r.figure(n, ok)
+}
+
+func (r *reader) figure(n int64, ok bool) Figure {
+	if !ok {
+		return Figure{}
+	}
+	return Figure{n, r.source}
+}
+
+// scaled multiplies a known figure.
+func scaled(f Figure, by time.Duration) Figure {
+	if f.Value > math.MaxInt64/int64(by) {
+		return Figure{}
+	}
+	return Figure{f.Value * int64(by), f.Source}
+}
+
+func (r *reader) unified(s *Stats) {
+	if r.t.has(CPUAccounting) {
+		stat := r.load("cpu.stat")
+		s.CPUUser = scaled(r.key(stat, "user_usec"), time.Microsecond)
+		s.CPUSystem = scaled(r.key(stat, "system_usec"), time.Microsecond)
+		s.CPUTotal = scaled(r.key(stat, "usage_usec"), time.Microsecond)
+		if r.t.has(CPU) {
+			s.CPUThrottled = scaled(r.key(stat, "throttled_usec"), time.Microsecond)
+		}
+	}
+	if r.t.has(Memory) {
+		s.MemoryBytes = r.number("memory.current")
+		s.MemoryPeakBytes = r.number("memory.peak")
+		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
+		events := r.load("memory.events")
+		s.OOMKills = r.key(events, "oom_kill")
+		s.MemoryLimitHits = r.key(events, "max")
+		// Raised in the group whose limit it was, and in those above it: not
+		// here when the host or a group above ran out.
+		s.MemoryAtLimit = r.key(events, "oom").Value > 0
+	}
+	r.processes(s)
+	if r.t.has(IO) {
+		r.io(s, "io.stat")
+	}
+}
+
+func (r *reader) legacy(s *Stats, l Limits) {
+	if r.t.has(CPUAccounting) {
+		s.CPUUser = r.number("cpuacct.usage_user")
+		s.CPUSystem = r.number("cpuacct.usage_sys")
+		s.CPUTotal = r.number("cpuacct.usage")
+	}
+	if r.t.has(CPU) {
+		s.CPUThrottled = r.key(r.load("cpu.stat"), "throttled_time")
+	}
+	if r.t.has(Memory) {
+		s.MemoryBytes = r.number("memory.usage_in_bytes")
+		s.MemoryPeakBytes = r.number("memory.max_usage_in_bytes")
+		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
+		s.OOMKills = r.key(r.load("memory.oom_control"), "oom_kill")
+		s.MemoryAtLimit = l.MemoryBytes > 0 && s.MemoryPeakBytes.Value >= l.MemoryBytes-chargeSlack()
+		s.MemoryLimitHits = r.legacyLimitHits(s.MemoryAtLimit)
+	}
+	r.processes(s)
+	if r.t.has(IO) {
+		r.io(s, "blkio.throttle.io_service_bytes")
+	}
+}
+
+// legacyLimitHits is the failures to charge memory, or memory and swap together:
+// of two equal limits the latter is met first. Recent kernels (6.18) have ceased
+// to count it there; a zero that the peak contradicts is then unknown.
+func (r *reader) legacyLimitHits(atLimit bool) Figure {
+	hits := r.number("memory.failcnt")
+	if swap := r.number("memory.memsw.failcnt"); swap.Value > hits.Value {
+		hits = swap
+	}
+	if hits.Value == 0 && atLimit {
+		return Figure{}
+	}
+	return hits
+}
+
+// processes reads the pids controller, which is the same in both versions.
+func (r *reader) processes(s *Stats) {
+	if r.t.has(PIDs) {
+		s.Processes = r.number("pids.current")
+		s.ProcessesPeak = r.number("pids.peak")
+		s.ProcessesDenied = r.key(r.load("pids.events"), "max")
+	}
+}
+
+// io adds up a file of transfers by device. It is empty while there were none,
+// so that only a file that cannot be read is unknown.
+func (r *reader) io(s *Stats, name string) {
+	data, err := r.t.base.read(r.t.file(r.group, name), r.buf[:])
+	var read, written int64
+	if r.t.version == 2 {
+		read, written = ioBytes(data)
+	} else {
+		read, written = blkioBytes(data)
+	}
+	s.IOReadBytes, s.IOWriteBytes = r.figure(read, err == nil), r.figure(written, err == nil)
+}

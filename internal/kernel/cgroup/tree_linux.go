@@ -1,0 +1,106 @@
+package cgroup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// tree is one cgroup hierarchy and the place in it where groups are made.
+type tree struct {
+	version int
+	uses    []Controller // what it limits, counts or does for us
+	base    dir          // of the group that holds parent
+	parent  string       // made by prepare; holds the groups
+	swap    bool         // the memory limit can cover swap
+	home    *os.File     // version 1: the tasks file of the group that we are in
+}
+
+// has tells whether a controller is used in this tree.
+func (t *tree) has(c Controller) bool { return slices.Contains(t.uses, c) }
+
+// file is the name of a file of a group, relative to base.
+func (t *tree) file(group, name string) string { return t.parent + "/" + group + "/" + name }
+
+// prepare makes the parent of all groups and hands the controllers that are
+// wanted down to it. It returns the controllers that failed. It may be called
+// again, after somebody has removed the parent.
+func (t *tree) prepare(want []Controller) (map[Controller]error, error) {
+	if err := t.base.mkdir(t.parent); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	failed := map[Controller]error{}
+	if t.version == 2 {
+		want = slices.DeleteFunc(slices.Clone(want), func(c Controller) bool { return c == CPUAccounting || c == Kill })
+		t.handDown("", want, failed)
+		t.handDown(t.parent+"/", want, failed)
+	} else if slices.Contains(want, Memory) {
+		// Groups inherit it. Where memory.memsw is missing this is all that
+		// keeps a group from swapping; where it is there, nothing depends on it.
+		_ = t.base.write(t.parent+"/memory.swappiness", "0")
+	}
+	t.swap = t.base.exists(t.parent+"/memory.swap.max") || t.base.exists(t.parent+"/memory.memsw.limit_in_bytes")
+	return failed, nil
+}
+
+// handDown lets the groups below a version 2 group use controllers, and notes
+// those that failed. The prefix is empty for base, or a path with a slash.
+func (t *tree) handDown(prefix string, want []Controller, failed map[Controller]error) {
+	file := prefix + "cgroup.subtree_control"
+	var buf [512]byte
+	data, err := t.base.read(file, buf[:])
+	have := strings.Fields(string(data))
+	missing := slices.DeleteFunc(slices.Clone(want), func(c Controller) bool {
+		return failed[c] != nil || slices.Contains(have, string(c))
+	})
+	if err == nil && len(missing) > 0 && prefix == "" {
+		err = t.makeRoom()
+	}
+	for _, c := range missing {
+		failed[c] = err
+		if err == nil {
+			failed[c] = t.base.write(file, "+"+string(c))
+		}
+	}
+	maps.DeleteFunc(failed, func(_ Controller, err error) bool { return err == nil })
+}
+
+// errNotAlone stops us from making room in a group that others live in.
+var errNotAlone = errors.New("other processes are in our own group")
+
+// makeRoom sees to it that no process is in base, unless it is the root: only
+// then may a version 2 group hand controllers down. For memory and io the kernel
+// insists on it; cpu and pids it would hand down all the same, but turn the
+// group into a threaded one, in which processes cannot be started any more. Our
+// own process moves into a group beside parent, the slow way, which happens once.
+// Other processes are not ours to move.
+func (t *tree) makeRoom() error {
+	var buf [4096]byte
+	list, err := t.base.read("cgroup.procs", buf[:])
+	if err != nil || len(list) == 0 || !t.base.exists("cgroup.type") {
+		return err
+	}
+	if strings.TrimSpace(string(list)) != strconv.Itoa(os.Getpid()) {
+		return fmt.Errorf("cannot hand controllers down from %s: %w", t.base.Name(), errNotAlone)
+	}
+	if err := t.base.mkdir(t.parent + selfSuffix); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return t.base.write(t.parent+selfSuffix+"/cgroup.procs", "0")
+}
+
+// selfSuffix ends the name of the group that makeRoom moves us to.
+const selfSuffix = ".self"
+
+// close releases the descriptors.
+func (t *tree) close() {
+	t.base.Close()
+	if t.home != nil {
+		t.home.Close()
+	}
+}

@@ -1,0 +1,143 @@
+package landlock
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Rules describe what a program may touch. Everything else on the file system
+// is denied.
+type Rules struct {
+	// ReadExec are files and directories, with all below, to read and execute.
+	ReadExec []string
+	// ReadWrite are those to do anything in, but for making device nodes. A
+	// device that is named itself may also be controlled by ioctl.
+	ReadWrite []string
+	// DenyTCP refuses to bind and connect TCP sockets. UDP and the rest are not
+	// Landlock's to decide.
+	DenyTCP bool
+	// ScopeSignals lets signals go only to processes under the same rules.
+	ScopeSignals bool
+	// ScopeAbstractUnix lets connections to abstract Unix sockets go only to
+	// those made under the same rules.
+	ScopeAbstractUnix bool
+}
+
+// Ruleset is what the kernel is given.
+type Ruleset struct {
+	// Attr is struct landlock_ruleset_attr, of the size that the ABI has.
+	Attr  []byte
+	Paths []PathRule
+	// Gaps say, one each, what the rules imply and this ABI cannot hold.
+	Gaps []string
+}
+
+// PathRule grants rights on a file, or on a directory and all below.
+type PathRule struct {
+	Path   string
+	Access uint64 // of AccessFS…
+}
+
+// Attr is struct landlock_path_beneath_attr, which is packed: 12 bytes. The
+// descriptor of the path, opened with O_PATH, is the last four of them.
+func (p PathRule) Attr(fd int32) []byte {
+	b := binary.NativeEndian.AppendUint64(nil, p.Access)
+	return binary.NativeEndian.AppendUint32(b, uint32(fd))
+}
+
+// Build makes the ruleset for a kernel of the given ABI; see [ABI]. An ABI that
+// is newer than this package is used as the newest that it knows. Symbolic links
+// are followed, as they will be when the path is opened. A path that does not
+// exist is an error that wraps [fs.ErrNotExist].
+func (r Rules) Build(abi int) (Ruleset, error) {
+	if abi < 1 {
+		return Ruleset{}, fmt.Errorf("landlock: this kernel has none (ABI %d): it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK, enabled at boot", abi)
+	}
+	abi = min(abi, abiNewest)
+	set := Ruleset{Attr: r.attr(abi), Gaps: r.gaps(abi)}
+	grants := []struct {
+		paths  []string
+		access uint64
+	}{
+		{r.ReadExec, accessReadExec},
+		{r.ReadWrite, accessReadWrite},
+	}
+	for _, g := range grants {
+		for _, path := range g.paths {
+			rule, err := grant(path, g.access, abi)
+			if err != nil {
+				return Ruleset{}, err
+			}
+			set.Paths = append(set.Paths, rule)
+		}
+	}
+	return set, nil
+}
+
+// grant fits the rights to the kind of file and to the ABI.
+func grant(path string, access uint64, abi int) (PathRule, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return PathRule{}, fmt.Errorf("landlock: cannot make a rule: %w", err)
+	}
+	if access == accessReadWrite && info.Mode()&fs.ModeDevice != 0 {
+		access |= AccessFSIoctlDev
+	}
+	if !info.IsDir() {
+		access &= accessFile
+	}
+	return PathRule{Path: path, Access: access & handledFS(abi)}, nil
+}
+
+// attr encodes struct landlock_ruleset_attr: a word for files, since ABI 4 one
+// for the network, since ABI 6 one for scopes.
+func (r Rules) attr(abi int) []byte {
+	b := binary.NativeEndian.AppendUint64(nil, handledFS(abi))
+	if abi >= abiNet {
+		var net uint64
+		if r.DenyTCP {
+			net = AccessNetBindTCP | AccessNetConnectTCP
+		}
+		b = binary.NativeEndian.AppendUint64(b, net)
+	}
+	if abi >= abiScope {
+		b = binary.NativeEndian.AppendUint64(b, r.scopes())
+	}
+	return b
+}
+
+func (r Rules) scopes() uint64 {
+	var scopes uint64
+	if r.ScopeSignals {
+		scopes |= ScopeSignal
+	}
+	if r.ScopeAbstractUnix {
+		scopes |= ScopeAbstractUnixSocket
+	}
+	return scopes
+}
+
+// gaps names what stays open. Moving files between directories is not among
+// them: before ABI 2 the kernel denies it altogether.
+func (r Rules) gaps(abi int) []string {
+	wants := []struct {
+		asked bool
+		abi   int
+		what  string
+	}{
+		{true, abiTruncate, "files outside can be truncated (Linux 6.2 denies it)"},
+		{r.DenyTCP, abiNet, "TCP can be bound and connected (Linux 6.7 denies it)"},
+		{true, abiIoctlDev, "devices can be controlled by ioctl (Linux 6.10 denies it)"},
+		{r.ScopeSignals, abiScope, "signals reach processes outside (Linux 6.12 denies it)"},
+		{r.ScopeAbstractUnix, abiScope, "abstract sockets outside can be connected (Linux 6.12 denies it)"},
+	}
+	var gaps []string
+	for _, w := range wants {
+		if w.asked && abi < w.abi {
+			gaps = append(gaps, w.what)
+		}
+	}
+	return gaps
+}

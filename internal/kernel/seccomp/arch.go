@@ -1,0 +1,42 @@
+package seccomp
+
+import "fmt"
+
+//go:generate go run gen.go
+
+// Arch is an architecture, as the AUDIT_ARCH_* value (linux/audit.h) that the
+// kernel hands to a filter with each call.
+type Arch uint32
+
+// The architectures that there are tables for. Both are little-endian and have
+// 64-bit arguments, which the compiler relies on.
+const (
+	AMD64 Arch = 0xc000003e
+	ARM64 Arch = 0xc00000b7
+)
+
+// x32Bit marks the numbers of amd64's second interface, with 32-bit pointers
+// (__X32_SYSCALL_BIT). It reaches the same kernel code by other numbers.
+const x32Bit = 0x40000000
+
+// ArchOf returns the architecture that Go calls name, as in runtime.GOARCH.
+func ArchOf(name string) (Arch, error) {
+	switch name {
+	case "amd64":
+		return AMD64, nil
+	case "arm64":
+		return ARM64, nil
+	}
+	return 0, fmt.Errorf("seccomp: no table of system calls for %s, only for amd64 and arm64", name)
+}
+
+// number looks up a system call. It returns -1 for one that this architecture
+// lacks; known is false when every architecture does.
+func (a Arch) number(name string) (number int, known bool) {
+	amd64, arm64 := numbers(name)
+	known = amd64 >= 0 || arm64 >= 0
+	if a == ARM64 {
+		return arm64, known
+	}
+	return amd64, known
+}

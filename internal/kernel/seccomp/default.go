@@ -1,0 +1,218 @@
+package seccomp
+
+import "slices"
+
+// Options adapt the default policy to what else stands around a program. The
+// zero value is the strictest policy for a host with namespaces.
+type Options struct {
+	// Inet allows sockets of AF_INET and AF_INET6, TCP and UDP. Which addresses
+	// they reach is not decided here: without a network namespace of the
+	// program's own, loopback is the host's.
+	Inet bool
+	// NoUDP takes UDP away again and makes requests for larger socket buffers
+	// succeed without effect. It is for hosts with cgroup v1, where the buffers
+	// of sockets on loopback are charged to nobody and UDP cannot be bounded.
+	NoUDP bool
+	// Restricted is for hosts that refuse namespaces. What is otherwise private
+	// to the program (ids, System V IPC, inodes, processes, pathname sockets)
+	// is then shared with the host, so the calls that act on it are refused.
+	Restricted bool
+	// AllowAffinity lets the program choose its cores. Leave it out where the
+	// set of cores is what limits its CPU time.
+	AllowAffinity bool
+}
+
+// Default is the policy for programs that nobody trusts, in any language. It
+// starts from what Docker allows and takes away what has no use in a short run
+// and a record of holes. It contains what a starter needs for its last steps:
+// execve, execveat, and sendto and sendmsg on a socket that is open already.
+//
+// Three kinds of answers, and why not others:
+//
+//   - ENOSYS for what the policy does not know, and for interfaces whose users
+//     fall back on an older one: libraries probe for news, take ENOSYS for an
+//     older kernel, and give up on EPERM.
+//   - EPERM for what is known and refused, which is what an ordinary user
+//     without privileges would get.
+//   - Never a signal, except for a call through a foreign interface.
+func Default(opts Options) Policy {
+	return Policy{
+		Default: Fail(ENOSYS),
+		Rules: slices.Concat(
+			byArgument(),
+			sockets(opts),
+			perNamespace(opts),
+			byProcess(opts),
+			absent(),
+			refused(),
+			allowed(),
+		),
+	}
+}
+
+// byArgument are the calls that are fine but for some uses.
+func byArgument() []Rule {
+	const (
+		// newNamespaces is CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER,
+		// NEWPID and NEWNET (linux/sched.h). CLONE_NEWTIME shares its bit with
+		// the exit signal and clone(2) does not take it.
+		newNamespaces = 0x7e020000
+
+		ioctlTIOCSTI    = 0x5412 // asm-generic/ioctls.h
+		ioctlTIOCLINUX  = 0x541c
+		prctlSetMM      = 35  // PR_SET_MM, linux/prctl.h
+		newListener     = 0x8 // SECCOMP_FILTER_FLAG_NEW_LISTENER
+		fileType        = 0o170000
+		characterDevice = 0o020000
+		blockDevice     = 0o060000
+	)
+	rules := []Rule{
+		{
+			Why: "new namespaces open kernel code that is otherwise root's; clone3, whose flags " +
+				"are out of sight in memory, must look absent so that libc falls back on clone",
+			Names: []string{"clone"}, Action: Allow,
+			When: []Condition{MaskedEqual(0, newNamespaces, 0)},
+		},
+		{Why: "new namespaces", Names: []string{"clone"}, Action: Fail(EPERM)},
+		{
+			Why:   "typing into the terminal that we share (CVE-2017-5226)",
+			Names: []string{"ioctl"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(1, ioctlTIOCSTI)},
+		},
+		{
+			Why:   "the same by the console's selection (CVE-2023-28100)",
+			Names: []string{"ioctl"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(1, ioctlTIOCLINUX)},
+		},
+		{
+			Why:   "rewriting the process's own memory map, which /proc shows to others",
+			Names: []string{"prctl"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(0, prctlSetMM)},
+		},
+		{
+			Why:   "programs may filter themselves, but a listener is the supervisor's",
+			Names: []string{"seccomp"}, Action: Fail(EPERM),
+			When: []Condition{MaskedEqual(1, newListener, newListener)},
+		},
+	}
+	for _, device := range []uint64{characterDevice, blockDevice} {
+		rules = append(rules,
+			Rule{Why: "device nodes", Names: []string{"mknod"}, Action: Fail(EPERM),
+				When: []Condition{MaskedEqual(1, fileType, device)}},
+			Rule{Why: "device nodes", Names: []string{"mknodat"}, Action: Fail(EPERM),
+				When: []Condition{MaskedEqual(2, fileType, device)}})
+	}
+	return append(rules, personalities()...)
+}
+
+// personalities allows the execution domains (linux/personality.h) that change
+// nothing of weight. READ_IMPLIES_EXEC and ADDR_NO_RANDOMIZE are not among them.
+func personalities() []Rule {
+	const (
+		linux   = 0x0
+		linux32 = 0x8
+		uname26 = 0x20000
+		query   = 0xffffffff // asks which one is in force
+	)
+	why := "execution domains that weaken no protection of memory"
+	names := []string{"personality"}
+	var rules []Rule
+	for _, persona := range []uint32{linux, linux32, uname26, uname26 | linux32, query} {
+		rules = append(rules, Rule{Why: why, Names: names, Action: Allow,
+			When: []Condition{Equal32(0, persona)}})
+	}
+	return append(rules, Rule{Why: "the other execution domains", Names: names, Action: Fail(EPERM)})
+}
+
+// perNamespace are the calls on what a namespace makes private.
+func perNamespace(opts Options) []Rule {
+	ids, ipc, watches := Allow, Allow, Allow
+	var rules []Rule
+	if opts.Restricted {
+		ids, ipc, watches = Fail(EPERM), Fail(ENOSYS), Fail(ENOSYS)
+		rules = leases()
+	}
+	return append(rules,
+		Rule{
+			Why: "user and group ids are the user namespace's; without one they are the host's, and a " +
+				"capability that was left by mistake must not change them",
+			Names: []string{
+				"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid",
+				"setfsuid", "setfsgid", "setgroups",
+			},
+			Action: ids,
+		},
+		Rule{
+			Why: "System V IPC and POSIX queues end with the IPC namespace; without one they outlive the " +
+				"run and are open to every process of the same user",
+			Names: []string{
+				"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semtimedop", "semctl",
+				"msgget", "msgsnd", "msgrcv", "msgctl",
+				"mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
+			},
+			Action: ipc,
+		},
+		Rule{
+			Why: "watches are on inodes, and the inodes are an overlay's of our own; without one they are " +
+				"the host's and tell which files others open",
+			Names:  []string{"inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch"},
+			Action: watches,
+		})
+}
+
+// leases are the uses of fcntl that reach other processes through an inode that
+// they share. Locks stay: go build and cargo do not work without.
+func leases() []Rule {
+	const (
+		setLease = 1024 // F_SETLEASE, linux/fcntl.h
+		notify   = 1026 // F_NOTIFY
+	)
+	rule := Rule{Why: "leases and notifications on inodes that others use", Names: []string{"fcntl"}, Action: Fail(EPERM)}
+	lease, note := rule, rule
+	lease.When = []Condition{Equal32(1, setLease)}
+	note.When = []Condition{Equal32(1, notify)}
+	return []Rule{lease, note}
+}
+
+// byProcess are the calls that take the id of a process and that Landlock does
+// not watch. A pid namespace leaves only the run's own to be named.
+func byProcess(opts Options) []Rule {
+	const userPriority = 2 // PRIO_USER, linux/resource.h
+	var rules []Rule
+	if !opts.AllowAffinity {
+		rules = append(rules, Rule{
+			Why:   "the set of cores limits the run's CPU time",
+			Names: []string{"sched_setaffinity"}, Action: Fail(EPERM),
+		})
+	}
+	if !opts.Restricted {
+		return append(rules, affinity(opts)...)
+	}
+	why := "changes to processes of the same user that are not the run's"
+	rules = append(rules,
+		Rule{Why: why, Names: scheduling(opts), Action: Fail(EPERM),
+			When: []Condition{Not(Equal32(0, 0))}},
+		Rule{Why: why, Names: []string{"prlimit64"}, Action: Fail(EPERM),
+			When: []Condition{Not(Equal32(0, 0)), Not(Equal(2, 0))}}, // reading is fine
+		Rule{Why: why, Names: []string{"setpriority"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(0, userPriority)}},
+		Rule{Why: why, Names: []string{"setpriority"}, Action: Fail(EPERM),
+			When: []Condition{Not(Equal32(1, 0))}})
+	return append(rules, affinity(opts)...)
+}
+
+// scheduling names the calls whose first argument is a thread, 0 for the caller.
+func scheduling(opts Options) []string {
+	names := []string{"sched_setparam", "sched_setscheduler", "sched_setattr"}
+	if opts.AllowAffinity {
+		names = append(names, "sched_setaffinity")
+	}
+	return names
+}
+
+func affinity(opts Options) []Rule {
+	if !opts.AllowAffinity {
+		return nil
+	}
+	return []Rule{{Why: "cores are the program's to choose", Names: []string{"sched_setaffinity"}, Action: Allow}}
+}

@@ -1,0 +1,187 @@
+package executor
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Bounds of what comes out of a workspace without being named, and of what may
+// be named.
+const (
+	defaultCollectFiles = 64
+	defaultCollectBytes = 1 << 20
+	maxCollectFiles     = 4096
+	maxCollectBytes     = 64 << 20
+	maxWalk             = 200_000 // names that are looked at
+)
+
+// collected is what came out of a workspace.
+type collected struct {
+	files   map[string]api.File
+	skipped []api.SkippedFile
+	err     error // of a caller's OnFile
+}
+
+// snapshot remembers what the workspace holds before the program runs.
+func snapshot(tree sandbox.FileTree) map[string]sandbox.FileInfo {
+	before := map[string]sandbox.FileInfo{}
+	_ = tree.Walk(maxWalk, func(f sandbox.FileInfo) error {
+		before[f.Path] = f
+		return nil
+	})
+	return before
+}
+
+// gatherFiles returns what the program made or changed.
+func (r *run) gatherFiles(before map[string]sandbox.FileInfo) collected {
+	g := gatherer{run: r, before: before, out: collected{files: map[string]api.File{}},
+		filesLeft: defaultCollectFiles, bytesLeft: defaultCollectBytes}
+	if r.req.Collect != nil || r.req.OnFile != nil {
+		g.filesLeft, g.bytesLeft = maxCollectFiles, maxCollectBytes
+	}
+	if r.req.Collect != nil && len(r.req.Collect) == 0 {
+		return g.out
+	}
+	if r.req.OnFile != nil {
+		g.bytesLeft = max(r.disk.Bytes, g.bytesLeft) // streamed, not held
+	}
+	if err := r.workspace.Walk(maxWalk, g.visit); err != nil && !errors.Is(err, errEnough) {
+		g.out.err = err
+	}
+	slices.SortFunc(g.out.skipped, func(a, b api.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
+	return g.out
+}
+
+var errEnough = errors.New("enough files")
+
+type gatherer struct {
+	run       *run
+	before    map[string]sandbox.FileInfo
+	out       collected
+	filesLeft int
+	bytesLeft int64
+}
+
+func (g *gatherer) visit(f sandbox.FileInfo) error {
+	if f.Mode.IsDir() || !g.wanted(f) {
+		return nil
+	}
+	if old, ok := g.before[f.Path]; ok && old.Inode == f.Inode && old.Size == f.Size && old.ModTime.Equal(f.ModTime) {
+		return nil
+	}
+	switch {
+	case !utf8.ValidString(f.Path):
+		g.skip(f, "the name is not valid UTF-8")
+	case !f.Mode.IsRegular():
+		g.skip(f, "not a regular file: "+kind(f.Mode))
+	case g.filesLeft == 0:
+		g.skip(f, "too many files")
+		if len(g.out.skipped) > maxCollectFiles {
+			return errEnough
+		}
+	case f.Size > g.bytesLeft:
+		g.skip(f, fmt.Sprintf("too large: %s, with %s left of what is collected", humanBytes(f.Size), humanBytes(g.bytesLeft)))
+	default:
+		return g.take(f)
+	}
+	return nil
+}
+
+// wanted applies the globs, or leaves out what a build leaves behind.
+func (g *gatherer) wanted(f sandbox.FileInfo) bool {
+	if globs := g.run.req.Collect; globs != nil {
+		return slices.ContainsFunc(globs, func(glob string) bool { return matchGlob(glob, f.Path) })
+	}
+	return !slices.ContainsFunc(g.run.plan.Leftovers, func(glob string) bool { return matchLeftover(glob, f.Path) })
+}
+
+func (g *gatherer) skip(f sandbox.FileInfo, reason string) {
+	g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: toUTF8([]byte(f.Path)), Reason: reason})
+}
+
+func (g *gatherer) take(f sandbox.FileInfo) error {
+	file, err := g.run.workspace.Open(f.Path)
+	if err != nil {
+		g.skip(f, "cannot be read: "+err.Error())
+		return nil
+	}
+	defer file.Close()
+	g.filesLeft--
+	if on := g.run.req.OnFile; on != nil {
+		g.bytesLeft -= f.Size
+		return on(f, io.LimitReader(file, f.Size))
+	}
+	content, err := io.ReadAll(io.LimitReader(file, g.bytesLeft))
+	if err != nil {
+		g.skip(f, "cannot be read: "+err.Error())
+		return nil
+	}
+	g.bytesLeft -= int64(len(content))
+	out := api.File{Size: int64(len(content)), Mode: fmt.Sprintf("%04o", f.Mode.Perm()), Encoding: "utf8", Content: string(content)}
+	if !utf8.Valid(content) {
+		out.Encoding, out.Content = "base64", base64.StdEncoding.EncodeToString(content)
+	}
+	g.out.files[f.Path] = out
+	return nil
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+// matchGlob matches a path against a glob whose ** stands for any number of
+// directories. A glob that names a directory means everything below it.
+func matchGlob(glob, name string) bool {
+	return matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(name, "/"))
+}
+
+func matchParts(glob, name []string) bool {
+	for len(glob) > 0 {
+		if glob[0] == "**" {
+			for i := range len(name) + 1 {
+				if matchParts(glob[1:], name[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(name) == 0 {
+			return false
+		}
+		if ok, err := path.Match(glob[0], name[0]); err != nil || !ok {
+			return false
+		}
+		glob, name = glob[1:], name[1:]
+	}
+	return true // what is left of name lies below what the glob names
+}
+
+// matchLeftover matches a pattern with a slash against the whole path, and one
+// without against each of its elements.
+func matchLeftover(glob, name string) bool {
+	if strings.Contains(glob, "/") {
+		return matchGlob(glob, name)
+	}
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		ok, err := path.Match(glob, part)
+		return err == nil && ok
+	})
+}

@@ -1,0 +1,78 @@
+package language
+
+import (
+	"bytes"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strings"
+)
+
+// orNotFound adds the reason when a search met no program at all.
+func orNotFound(language, program string, found []Toolchain, missing []Missing) []Missing {
+	if len(found)+len(missing) == 0 {
+		return []Missing{{language, "no program " + program + " was found"}}
+	}
+	return missing
+}
+
+// sourceFiles is what the user gave by path: all files, and the code that came
+// without a name under the name that the language gives it.
+func sourceFiles(src Source, name string) map[string][]byte {
+	files := make(map[string][]byte, len(src.Files)+1)
+	maps.Copy(files, src.Files)
+	if src.Code != nil {
+		files[name] = src.Code
+	}
+	return files
+}
+
+// namesWithSuffix lists the files with a suffix, sorted.
+func namesWithSuffix(files map[string][]byte, suffix string) []string {
+	var names []string
+	for name := range files {
+		if strings.HasSuffix(name, suffix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// nearest is the closest directory, from dir upwards, that holds one of names.
+func nearest(files map[string][]byte, dir string, names ...string) (string, bool) {
+	for {
+		for _, name := range names {
+			if _, ok := files[path.Join(dir, name)]; ok {
+				return dir, true
+			}
+		}
+		if dir == "." {
+			return "", false
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+// commentShebang turns a first line #! into a comment, for languages whose
+// compilers do not know it. Lines keep their numbers.
+func commentShebang(code []byte) []byte {
+	rest, ok := bytes.CutPrefix(code, []byte("#!"))
+	if !ok {
+		return code
+	}
+	return append([]byte("//"), rest...)
+}
+
+// wholeCPUs is a CPU limit as the number of threads that can run at once: half
+// a core is still one thread.
+func wholeCPUs(cpus float64) int {
+	return max(1, int(math.Ceil(cpus)))
+}
+
+// diskFull tells whether a program or compiler found no space to write to, in
+// the words of the C library or of Go.
+func diskFull(stderr string) bool {
+	return strings.Contains(strings.ToLower(stderr), "no space left on device")
+}

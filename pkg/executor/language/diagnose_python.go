@@ -1,0 +1,66 @@
+package language
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// Diagnose quotes the last line, which is where Python puts the exception.
+func (python) Diagnose(_ string, stderr string) Diagnosis {
+	d := Diagnosis{
+		Reason:      shorten(lastLine(stderr)),
+		OutOfMemory: isException(lastLine(stderr), "MemoryError"),
+		DiskFull:    diskFull(stderr) || strings.Contains(stderr, "[Errno 122]"), // EDQUOT
+		NoProcesses: strings.Contains(stderr, "can't start new thread") || strings.Contains(stderr, "BlockingIOError: [Errno 11]"),
+	}
+	if details, ok := pythonSyntaxError(stderr); ok {
+		d.SyntaxError = true
+		d.Reason = shorten(details)
+	}
+	return d
+}
+
+// isException tells whether a line is an exception of one of these types.
+func isException(line string, types ...string) bool {
+	name, _, _ := strings.Cut(line, ":")
+	for _, t := range types {
+		if name == t {
+			return true
+		}
+	}
+	return false
+}
+
+// pythonSyntaxError tells whether the parser refused the main file, and words
+// it as str(SyntaxError) does: invalid syntax (main.py, line 3).
+//
+// Then nothing of the user's has run. For a file there is no traceback but the
+// place alone; for a package run by -m there is one with no frame but those of
+// Python's own start. An error in an imported module, or of exec and ast.parse,
+// comes with a frame of the user's.
+func pythonSyntaxError(stderr string) (details string, ok bool) {
+	last := lastLine(stderr)
+	_, message, found := strings.Cut(last, ": ")
+	if !found || !isException(last, "SyntaxError", "IndentationError", "TabError") {
+		return "", false
+	}
+	if strings.HasPrefix(message, "Non-UTF-8 code ") { // comes without a place
+		return message, !strings.Contains(stderr, "\nTraceback (most") && !strings.HasPrefix(stderr, "Traceback (most")
+	}
+	frame := regexp.MustCompile(`(?m)^  File "(.*)", line (\d+)(, in .*)?$`)
+	frames := frame.FindAllStringSubmatch(stderr, -1)
+	if len(frames) == 0 {
+		return "", false
+	}
+	place := frames[len(frames)-1]
+	if place[3] != "" || strings.HasPrefix(place[1], "<") {
+		return "", false
+	}
+	for _, f := range frames[:len(frames)-1] {
+		if !strings.HasPrefix(f[1], "<frozen ") && path.Base(f[1]) != "runpy.py" {
+			return "", false
+		}
+	}
+	return message + " (" + path.Base(place[1]) + ", line " + place[2] + ")", true
+}

@@ -1,0 +1,190 @@
+package language
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// javaLanguage compiles with javac, finds the main class among what came out,
+// and runs it with java.
+type javaLanguage struct{}
+
+func newJava() Language { return javaLanguage{} }
+
+func (javaLanguage) Info() Info {
+	return Info{
+		Name:       "java",
+		Title:      "Java",
+		Aliases:    []string{"jdk"},
+		Extensions: []string{".java"},
+		Shebangs:   []string{"java"},
+		Entries:    []string{"Main.java", "main.java"},
+		Install:    "apt-get install -y default-jdk-headless",
+		Elsewhere:  "unpack a JDK from https://adoptium.net/ and put its bin directory on PATH",
+	}
+}
+
+// javaDirs are where JDKs are, beside PATH.
+var javaDirs = map[string][]string{
+	"/usr/lib/jvm": {"/usr/lib/jvm/*/bin/javac"},
+	"/opt":         {"/opt/java/*/bin/javac", "/opt/jdk*/bin/javac"},
+	"SDKMAN":       {"~/.sdkman/candidates/java/*/bin/javac"},
+	"jenv":         {"~/.jenv/versions/*/bin/javac"},
+	"jabba":        {"~/.jabba/jdk/*/bin/javac"},
+	"~/.jdks":      {"~/.jdks/*/bin/javac"}, // IntelliJ IDEA
+	"asdf":         {"~/.asdf/installs/java/*/bin/javac"},
+	"mise":         {"~/.local/share/mise/installs/java/*/bin/javac"},
+}
+
+// oldestJDK is the oldest that still gets updates; before 9, javac does not make
+// its output directory.
+const oldestJDK = "11"
+
+var javacVersion = regexp.MustCompile(`javac (\S+)`)
+
+// Find looks for javac, since a runtime alone is of no use. The version is in
+// the file release of each JDK; one that has none is asked.
+func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
+	var found []Toolchain
+	var missing []Missing
+	for _, c := range host.candidates("java", []string{"javac"}, javaDirs) {
+		tc, err := javaToolchain(ctx, host, c)
+		if err != nil {
+			missing = append(missing, Missing{"java", err.Error()})
+			continue
+		}
+		found = append(found, tc)
+	}
+	if len(found) == 0 {
+		for _, c := range host.candidates("java", []string{"java"}, nil) {
+			missing = append(missing, Missing{"java", c.Program + " has no javac beside it: it is a runtime, and compiling needs a JDK"})
+		}
+	}
+	return found, orNotFound("java", "javac", found, missing)
+}
+
+// javaToolchain describes the JDK of a javac. A configuration may also name its
+// java.
+func javaToolchain(ctx context.Context, host Host, c candidate) (Toolchain, error) {
+	home := filepath.Dir(filepath.Dir(c.Program))
+	java, ok := firstProgram(filepath.Join(home, "bin/java"))
+	if !ok {
+		return Toolchain{}, fmt.Errorf("%s has no java beside it", c.Program)
+	}
+	javac, ok := firstProgram(filepath.Join(home, "bin/javac"))
+	if !ok {
+		return Toolchain{}, fmt.Errorf("%s has no javac beside it: it is a runtime, and compiling needs a JDK", c.Program)
+	}
+	version, err := jdkVersion(ctx, host, home, javac)
+	if err != nil {
+		return Toolchain{}, err
+	}
+	if err := host.check(search{Language: "java", Title: "JDK", Oldest: oldestJDK}, c, version); err != nil {
+		return Toolchain{}, err
+	}
+	return Toolchain{
+		Language: "java",
+		Version:  version,
+		Program:  java,
+		Compiler: javac,
+		Origin:   c.Origin,
+		Mounts:   append(mountsFor(home), linkedMounts(home)...),
+	}, nil
+}
+
+// jdkVersion reads the file release, which has lines of the form KEY="value".
+// Asking costs a quarter of a second.
+func jdkVersion(ctx context.Context, host Host, home, javac string) (string, error) {
+	release, err := os.ReadFile(filepath.Join(home, "release"))
+	if version := manifestValue(release, "", "JAVA_VERSION"); err == nil && version != "" {
+		return version, nil
+	}
+	return host.version(ctx, javac, javacVersion, "-version")
+}
+
+// javaClasses is where the compiler puts classes.
+const javaClasses = sandbox.BuildDir + "/classes"
+
+// Plan compiles all sources at once; the main class is found afterwards.
+func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
+	project := readJavaProject(src)
+	if len(project.names) == 0 {
+		return Plan{}, errors.New("there is no Java source: give at least one .java file")
+	}
+	if src.Entry != "" && src.Code == nil && !slices.Contains(namesWithSuffix(src.Files, ".java"), filepath.Clean(src.Entry)) {
+		return Plan{}, fmt.Errorf("the entry %s is not one of the Java files", src.Entry)
+	}
+	return Plan{
+		Files:     project.files,
+		Mounts:    tc.Mounts,
+		Caches:    javacCache(tc),
+		Compile:   &Step{Args: javacArgs(tc, project, res)},
+		Leftovers: []string{"*.class"},
+		Run: func(tree sandbox.FileTree) (Step, error) {
+			flexible := javaMajor(tc.Version) >= 25 || project.preview() && javaMajor(tc.Version) >= 21
+			class, err := findMainClass(tree, project.classOrder(), flexible)
+			if err != nil {
+				return Step{}, err
+			}
+			return Step{Args: append(javaArgs(tc, project, class, res), src.Args...)}, nil
+		},
+	}, nil
+}
+
+// javacArgs is the command that compiles. Its own JVM keeps to the limits of
+// the phase; with the first compiler tier and the simplest collector a small
+// source compiles in half the time, because nothing runs for long enough to be
+// worth more. No annotation processor can exist on a class path of sources.
+func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
+	args := slices.Concat([]string{tc.Compiler}, javacTuning, javacArchiveFlags(tc))
+	for _, flag := range jvmFlags(res.CompileMemoryBytes, res.CompileCPUs) {
+		args = append(args, "-J"+flag)
+	}
+	if project.preview() {
+		args = append(args, previewFlag, "-source", strconv.Itoa(javaMajor(tc.Version)))
+	}
+	args = append(args, "-encoding", "UTF-8", "-proc:none", "-d", javaClasses, "-cp", sandbox.WorkspaceDir)
+	for _, name := range project.names {
+		if strings.HasPrefix(name, "-") || strings.HasPrefix(name, "@") {
+			name = "./" + name // neither an option nor a file of options
+		}
+		args = append(args, name)
+	}
+	return args
+}
+
+// javaArgs is the command that runs a class. The workspace is on the class path
+// so that resources beside the sources are found.
+func javaArgs(tc Toolchain, project javaProject, class string, res Resources) []string {
+	args := append([]string{tc.Program}, jvmFlags(res.MemoryBytes, res.CPUs)...)
+	if project.preview() {
+		args = append(args, previewFlag)
+	}
+	if module := project.module(); module != "" {
+		return append(args, "-p", javaClasses, "-m", module+"/"+class)
+	}
+	return append(args, "-cp", javaClasses+":"+sandbox.WorkspaceDir, class)
+}
+
+// javaMajor is 17 for 17.0.15, and 8 for 1.8.0_392.
+func javaMajor(version string) int {
+	first, rest, _ := strings.Cut(version, ".")
+	if first == "1" {
+		first, _, _ = strings.Cut(rest, ".")
+	}
+	end := 0
+	for end < len(first) && isDigit(first[end]) {
+		end++
+	}
+	major, _ := strconv.Atoi(first[:end])
+	return major
+}

@@ -1,0 +1,156 @@
+package language
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// javascript runs source with Node.
+type javascript struct{}
+
+func newJavaScript() Language { return javascript{} }
+
+func (javascript) Info() Info {
+	return Info{
+		Name:       "javascript",
+		Title:      "JavaScript",
+		Aliases:    []string{"js", "node", "nodejs"},
+		Extensions: []string{".js", ".mjs", ".cjs"},
+		Shebangs:   []string{"node", "nodejs"},
+		Entries:    []string{"main.js", "main.mjs", "main.cjs", "index.js", "index.mjs", "index.cjs"},
+		Install:    nodeInstall,
+		Elsewhere:  nodeElsewhere,
+	}
+}
+
+const (
+	nodeInstall   = "apt-get install -y nodejs"
+	nodeElsewhere = "install Node.js 18 or newer from https://nodejs.org/en/download or with nvm"
+)
+
+// Find looks for Node 18 and later.
+func (javascript) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
+	return findNode(ctx, host, "javascript")
+}
+
+// findNode finds Node for JavaScript and for TypeScript. What a configuration
+// names for JavaScript counts for both.
+func findNode(ctx context.Context, host Host, language string) ([]Toolchain, []Missing) {
+	found, missing := host.find(ctx, search{
+		Language: "javascript",
+		Title:    "Node.js",
+		Names:    []string{"node", "nodejs"},
+		Globs: map[string][]string{
+			"/usr/local/bin": {"/usr/local/bin/node"},
+			"/opt":           {"/opt/node*/bin/node"},
+			"nvm":            {"~/.nvm/versions/node/*/bin/node"},
+			"asdf":           {"~/.asdf/installs/nodejs/*/bin/node"},
+			"mise":           {"~/.local/share/mise/installs/node/*/bin/node"},
+			"fnm":            {"~/.local/share/fnm/node-versions/*/installation/bin/node"},
+			"volta":          {"~/.volta/tools/image/node/*/bin/node"},
+		},
+		Args:    []string{"--version"},
+		Pattern: regexp.MustCompile(`^v(\d+\.\d+\.\d+\S*)`),
+		Oldest:  "18",
+	})
+	for i := range found {
+		found[i].Language = language
+	}
+	for i := range missing {
+		missing[i].Language = language
+	}
+	return found, missing
+}
+
+// Plan has no compile phase. Whether main.js is an ES module is Node's to find
+// out; see [moduleFlags] for older ones.
+func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
+	files := sourceFiles(src, "main.js")
+	if src.Code != nil && src.Entry == "" {
+		src.Entry = "main.js"
+	}
+	entry, err := entryFile(j.Info(), files, src.Entry)
+	if err != nil {
+		return Plan{}, err
+	}
+	flags := append(heapFlags(res), moduleFlags(tc.Version)...)
+	leftovers := []string{"node_modules/.cache"}
+	if needsModuleType(tc.Version, files, entry) {
+		files["package.json"] = []byte(`{"type": "module"}` + "\n")
+	}
+	step := Step{Args: slices.Concat([]string{tc.Program}, flags, []string{inWorkspace(src, entry)}, src.Args)}
+	return Plan{
+		Files:     files,
+		Mounts:    hideNodePackages(tc),
+		Run:       func(sandbox.FileTree) (Step, error) { return step, nil },
+		Leftovers: leftovers,
+	}, nil
+}
+
+// hideNodePackages hides the one directory outside of the workspace in which
+// Node still looks for packages.
+func hideNodePackages(tc Toolchain) []sandbox.Mount {
+	return hide(filepath.Join(filepath.Dir(filepath.Dir(tc.Program)), "lib", "node"))
+}
+
+// heapFlags tell V8 the memory limit, so that it collects garbage in time and,
+// when that does not help, says in its own words that the heap is full. Of the
+// limit, 64 MiB and an eighth are left for the rest: Node itself takes about
+// 45 MiB, the young generation up to 48, and buffers live outside of the heap.
+func heapFlags(res Resources) []string {
+	if res.MemoryBytes <= 0 {
+		return nil
+	}
+	const mib = 1 << 20
+	heap := (res.MemoryBytes - 64*mib - res.MemoryBytes/8) / mib
+	return []string{fmt.Sprintf("--max-old-space-size=%d", max(heap, 16))}
+}
+
+// detection tells how a version of Node tells ES modules from CommonJS when
+// neither file name nor package.json do.
+type detection int
+
+const (
+	detectsNever  detection = iota // up to 20.9
+	detectsByFlag                  // --experimental-detect-module
+	detectsAlways                  // from 20.19 and 22.7
+)
+
+// moduleDetection follows the changes of that flag in Node's documentation:
+// added in 20.10 and 21.1, on by default from 20.19 and 22.7.
+func moduleDetection(version string) detection {
+	atLeast := func(want string) bool { return compareVersions(version, want) >= 0 }
+	switch {
+	case atLeast("22.7.0"), atLeast("20.19.0") && !atLeast("21.0.0"):
+		return detectsAlways
+	case atLeast("21.1.0"), atLeast("20.10.0") && !atLeast("21.0.0"):
+		return detectsByFlag
+	default:
+		return detectsNever
+	}
+}
+
+func moduleFlags(version string) []string {
+	if moduleDetection(version) == detectsByFlag {
+		return []string{"--experimental-detect-module"}
+	}
+	return nil
+}
+
+// needsModuleType tells whether a package.json must say that the main file is
+// an ES module, because Node would not see it and nothing else says it.
+func needsModuleType(version string, files map[string][]byte, entry string) bool {
+	if moduleDetection(version) != detectsNever || path.Ext(entry) != ".js" {
+		return false
+	}
+	if _, ok := nearest(files, path.Dir(entry), "package.json"); ok {
+		return false
+	}
+	return usesModules(files[entry])
+}

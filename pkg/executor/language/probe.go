@@ -1,0 +1,117 @@
+package language
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// search is what to look for on a host: programs that tell their version.
+type search struct {
+	Language string
+	Title    string
+	Names    []string            // on the search path
+	Globs    map[string][]string // beside it, by origin
+	Args     []string            // make the program tell its version
+	Pattern  *regexp.Regexp      // finds the version in its answer
+	Oldest   string              // the oldest version that works; empty means any
+}
+
+// find returns what s found, and for each program that will not do the reason.
+func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
+	var found []Toolchain
+	var missing []Missing
+	for _, c := range h.candidates(s.Language, s.Names, s.Globs) {
+		version, err := h.version(ctx, c.Program, s.Pattern, s.Args...)
+		if err == nil {
+			err = h.check(s, c, version)
+		}
+		if err != nil {
+			missing = append(missing, Missing{s.Language, err.Error()})
+			continue
+		}
+		found = append(found, Toolchain{
+			Language: s.Language,
+			Version:  version,
+			Program:  c.Program,
+			Origin:   c.Origin,
+			Mounts:   mountsFor(filepath.Dir(filepath.Dir(c.Program))),
+		})
+	}
+	if len(found)+len(missing) == 0 {
+		missing = []Missing{{s.Language, fmt.Sprintf("no program %s was found", strings.Join(s.Names, " or "))}}
+	}
+	return found, missing
+}
+
+// check refuses a version that is too old, and one that is not what the
+// configuration says it is.
+func (h Host) check(s search, c candidate, version string) error {
+	if s.Oldest != "" && compareVersions(version, s.Oldest) < 0 && !versionMatches(version, s.Oldest) {
+		return fmt.Errorf("%s is %s %s; the oldest that works is %s", c.Program, s.Title, version, s.Oldest)
+	}
+	if c.Origin != originConfiguration {
+		return nil
+	}
+	for _, key := range h.namedKeys(s.Language) {
+		_, want, versioned := strings.Cut(key, "@")
+		if versioned && h.namedProgram(h.Named[key]) == c.Program && !versionMatches(version, want) {
+			return fmt.Errorf("the configuration names %s as %s, but it is version %s", c.Program, key, version)
+		}
+	}
+	return nil
+}
+
+// inWorkspace is how a command line names a file of the workspace: as the user
+// would, relative to it, unless the program is started elsewhere.
+func inWorkspace(src Source, name string) string {
+	if src.Dir == "" || src.Dir == sandbox.WorkspaceDir {
+		return name
+	}
+	return path.Join(sandbox.WorkspaceDir, name)
+}
+
+// entryFile finds the main file among files: the one that the user named, the
+// first that the language expects, else the only one with an extension of the
+// language.
+func entryFile(info Info, files map[string][]byte, entry string) (string, error) {
+	if entry != "" {
+		clean := path.Clean(entry)
+		if _, ok := files[clean]; ok {
+			return clean, nil
+		}
+		return "", fmt.Errorf("the entry %s is not among the files: %s", entry, listFiles(files))
+	}
+	for _, name := range info.Entries {
+		if _, ok := files[name]; ok {
+			return name, nil
+		}
+	}
+	var sources []string
+	for _, extension := range info.Extensions {
+		sources = append(sources, namesWithSuffix(files, extension)...)
+	}
+	switch len(sources) {
+	case 1:
+		return sources[0], nil
+	case 0:
+		return "", fmt.Errorf("no %s source (%s) is among the files: %s", info.Title, strings.Join(info.Extensions, ", "), listFiles(files))
+	}
+	slices.Sort(sources)
+	return "", fmt.Errorf("it is not clear which file to start: call it %s, or name the entry; there are %s",
+		info.Entries[0], shorten(strings.Join(sources, ", ")))
+}
+
+// listFiles names a few files for an error.
+func listFiles(files map[string][]byte) string {
+	if len(files) == 0 {
+		return "there are none"
+	}
+	return shorten(strings.Join(namesWithSuffix(files, ""), ", "))
+}

@@ -1,0 +1,212 @@
+package language
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRust(t *testing.T) {
+	rust := newRust()
+	tc := toolchains(t, rust)[0]
+	for _, c := range rustPrograms {
+		t.Run(c.name, func(t *testing.T) {
+			w := newBareWorld(t)
+			got := w.run(rust, tc, c.src, c.stdin)
+			if got.phase != c.phase || got.stdout != c.stdout {
+				t.Errorf("phase %s, stdout %q, stderr %q, want phase %s, stdout %q", got.phase, got.stdout, got.stderr, c.phase, c.stdout)
+			}
+			if reason := rust.Diagnose(got.phase, got.stderr).Reason; reason != c.reason {
+				t.Errorf("reason %q, want %q, of %q", reason, c.reason, got.stderr)
+			}
+			for _, name := range w.workspace() {
+				if !strings.HasSuffix(name, ".rs") && c.src.Files[name] == nil && filepath.Base(name) != "Cargo.lock" {
+					t.Errorf("%s was left in the workspace", name)
+				}
+			}
+		})
+	}
+}
+
+func manifest(name, more string) string {
+	return "[package] # " + name + "\nname = \"" + name + "\"\nversion = \"0.1.0\"\n" + more
+}
+
+const rustPrint = "fn main() { print!(\"%\"); }\n"
+
+var rustPrograms = []programCase{
+	{
+		name: "unicode everywhere",
+		src: Source{Code: []byte("use std::io::Read;\nfn main() { let mut größe = String::new(); std::io::stdin().read_to_string(&mut größe).unwrap();\n" +
+			"println!(\"héllo 你好 🦀 {:?} {}\", std::env::args().skip(1).collect::<Vec<_>>(), größe); }\n"), Args: []string{"ärg 🦀", "-v"}},
+		stdin:  "in 你好",
+		stdout: "héllo 你好 🦀 [\"ärg 🦀\", \"-v\"] in 你好\n",
+		phase:  "run",
+	},
+	{
+		name: "modules without cargo",
+		src: Source{Files: texts(
+			"src/main.rs", "mod util; mod deep;\nfn main() { print!(\"{}{}\", util::a(), deep::er::b()); }\n",
+			"src/util.rs", "pub fn a() -> i32 { 1 }\n",
+			"src/deep/mod.rs", "pub mod er;\n",
+			"src/deep/er.rs", "pub fn b() -> i32 { 2 }\n",
+		)},
+		stdout: "12",
+		phase:  "run",
+	},
+	{
+		name: "a cargo project of edition 2024 with a library and a build script",
+		src: Source{Files: texts(
+			"Cargo.toml", manifest("my-app", "edition = \"2024\"\n"),
+			"build.rs", "fn main() { println!(\"cargo:rustc-env=BUILT=built\"); }\n",
+			"src/lib.rs", "pub fn f() -> &'static str { env!(\"BUILT\") }\n",
+			"src/main.rs", "fn main() { let gen_ = Some(1); if let Some(x) = gen_ && x == 1 { print!(\"{} {}\", my_app::f(), cfg!(debug_assertions)); } }\n",
+		)},
+		stdout: "built true",
+		phase:  "run",
+	},
+	{
+		name: "one of several programs",
+		src: Source{Entry: "src/bin/two.rs", Files: texts(
+			"Cargo.toml", manifest("p", "edition = \"2021\"\n"),
+			"src/main.rs", strings.ReplaceAll(rustPrint, "%", "main"),
+			"src/bin/two.rs", strings.ReplaceAll(rustPrint, "%", "two"),
+		)},
+		stdout: "two",
+		phase:  "run",
+	},
+	{
+		name: "a member of a workspace with its own profile",
+		src: Source{Entry: "app/src/main.rs", Files: texts(
+			"Cargo.toml", "[workspace]\nmembers = [\"app\", \"lib\"]\nresolver = \"2\"\n[profile.dev]\nopt-level = 0\n",
+			"app/Cargo.toml", manifest("app", "edition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\" }\n"),
+			"app/src/main.rs", "fn main() { print!(\"{}\", lib::f()); }\n",
+			"lib/Cargo.toml", manifest("lib", "edition = \"2021\"\n"),
+			"lib/src/lib.rs", "pub fn f() -> i32 { 7 }\n",
+		)},
+		stdout: "7",
+		phase:  "run",
+	},
+	{
+		name:   "compile error",
+		src:    Source{Code: []byte("fn main() {\n    let x: i32 = \"a\";\n}\n")},
+		phase:  "compile",
+		reason: "error[E0308]: mismatched types",
+	},
+	{
+		name:   "overflow is caught although the code is optimised",
+		src:    Source{Code: []byte("fn main() { let a = std::env::args().count() as i32; println!(\"{}\", a + i32::MAX); }\n")},
+		phase:  "run",
+		reason: "main.rs:1:69: attempt to add with overflow",
+	},
+	{
+		name:   "a crate that is not there",
+		src:    Source{Files: texts("Cargo.toml", manifest("p", "[dependencies]\nrand = \"0.8\"\n"), "src/main.rs", "fn main() {}\n")},
+		phase:  "compile",
+		reason: "error: no matching package named `rand` found",
+	},
+	{
+		name:   "several programs and no choice",
+		src:    Source{Files: texts("Cargo.toml", manifest("p", ""), "src/bin/a.rs", "fn main() {}\n", "src/bin/b.rs", "fn main() {}\n")},
+		phase:  "plan",
+		reason: "",
+	},
+}
+
+func TestRustEntry(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		src         Source
+		entry, dir  string
+		wantProblem string
+	}{
+		{name: "code", src: Source{Code: []byte("x"), Files: texts("Cargo.toml", "")}, entry: "main.rs"},
+		{name: "only source", src: Source{Files: texts("prog.rs", "", "data.txt", "")}, entry: "prog.rs"},
+		{name: "named", src: Source{Entry: "./b.rs", Files: texts("a.rs", "", "b.rs", "")}, entry: "b.rs"},
+		{name: "unclear", src: Source{Files: texts("a.rs", "", "b.rs", "")}, wantProblem: "choose the main file"},
+		{name: "no such entry", src: Source{Entry: "c.rs", Files: texts("a.rs", "")}, wantProblem: "the entry c.rs"},
+		{name: "directory of a project", src: Source{Entry: "app", Files: texts("app/Cargo.toml", "", "app/src/main.rs", "")}, dir: "app"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			entry, project, err := rustEntry(sourceFiles(c.src, "main.rs"), c.src)
+			if c.wantProblem != "" {
+				if err == nil || !strings.Contains(err.Error(), c.wantProblem) {
+					t.Errorf("error %v, want %q", err, c.wantProblem)
+				}
+				return
+			}
+			if err != nil || entry != c.entry || (project != nil) != (c.dir != "") || project != nil && project.dir != c.dir {
+				t.Errorf("%q, %+v, %v", entry, project, err)
+			}
+		})
+	}
+}
+
+func TestRustWithoutLinkerOrCargo(t *testing.T) {
+	dir := t.TempDir()
+	fake := "#!/bin/sh\necho 'rustc 1.70.0 (abc 2023-05-31)'\n"
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bin/rustc"), []byte(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	found, _ := newRust().Find(t.Context(), Host{Path: []string{filepath.Join(dir, "bin")}, Home: dir})
+	if len(found) == 0 {
+		t.Skip("there is no cc on this host")
+	}
+	if found[0].Version != "1.70.0" || found[0].Compiler != "" {
+		t.Errorf("found %+v", found[0])
+	}
+	_, err := newRust().Plan(found[0], Source{Files: texts("Cargo.toml", "", "src/main.rs", "")}, testResources)
+	if err == nil || !strings.Contains(err.Error(), "apt-get install -y cargo") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRustDiagnose(t *testing.T) {
+	checkDiagnoses(t, newRust(), []diagnoseCase{
+		{"old panic", "run", "thread 'main' panicked at 'boom', src/main.rs:2:5\nnote: run with `RUST_BACKTRACE=1`\n",
+			Diagnosis{Reason: "'boom', src/main.rs:2:5"}},
+		{"new panic", "run", "\nthread 'main' (12) panicked at src/main.rs:2:5:\nboom\nmore\nnote: x\n",
+			Diagnosis{Reason: "src/main.rs:2:5: boom"}},
+		{"joined", "run", "thread 'w' panicked at a.rs:1:1:\nreal\nthread 'main' panicked at a.rs:2:2:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }\n",
+			Diagnosis{Reason: "a.rs:1:1: real"}},
+		{"error from main", "run", "Error: ParseIntError { kind: InvalidDigit }\n",
+			Diagnosis{Reason: "Error: ParseIntError { kind: InvalidDigit }"}},
+		{"stack", "run", "\nthread 'main' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n",
+			Diagnosis{Reason: "thread 'main' has overflowed its stack"}},
+		{"memory", "run", "memory allocation of 99 bytes failed\n",
+			Diagnosis{Reason: "memory allocation of 99 bytes failed", OutOfMemory: true}},
+		{"threads", "run", "thread 'main' panicked at std/thread.rs:1:1:\nfailed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }\n",
+			Diagnosis{Reason: `std/thread.rs:1:1: failed to spawn thread: Os { code: 11, kind: WouldBlock, message: "Resource temporarily unavailable" }`, NoProcesses: true}},
+		{"linker full", "compile", "error: linking with `cc` failed: exit status: 1\n  = note: ld: final link failed: No space left on device\n",
+			Diagnosis{Reason: "error: linking with `cc` failed: exit status: 1", DiskFull: true}},
+		{"nothing said", "run", "hello\n", Diagnosis{}},
+	})
+}
+
+func FuzzRustDiagnose(f *testing.F) {
+	fuzzDiagnose(f, newRust(), "thread 'main' panicked at a.rs:1:1:\né\n", "error[E0308]: x\n")
+}
+
+func TestManifestValue(t *testing.T) {
+	text := "name = \"no\"\n[package] # x\nname = 'p' # c\nversion.workspace = true\n[[bin]]\nname = \"b\"\n[dependencies]\nname = \"d\"\n"
+	for _, c := range [][3]string{{"package", "name", "p"}, {"bin", "name", "b"}, {"package", "default-run", ""}, {"package", "version.workspace", ""}} {
+		if got := manifestValue([]byte(text), c[0], c[1]); got != c[2] {
+			t.Errorf("%s.%s is %q, want %q", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+func TestCargoPrograms(t *testing.T) {
+	tree := memoryTree{mode: 0o755, files: texts(
+		"target/debug/app", "", "target/debug/libx.so", "", "target/debug/deps/app-123", "",
+		"target/x86_64-unknown-linux-musl/debug/cross", "", "cargo/debug/no", "", "target/release/no", "",
+	)}
+	got, err := cargoPrograms(tree)
+	if want := "target/debug/app target/x86_64-unknown-linux-musl/debug/cross"; strings.Join(got, " ") != want || err != nil {
+		t.Errorf("%q, %v, want %q", got, err, want)
+	}
+}

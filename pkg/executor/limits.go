@@ -1,0 +1,126 @@
+package executor
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// DefaultConfig has the limits that the documentation promises.
+func DefaultConfig() Config {
+	return Config{
+		Defaults: sandbox.Limits{
+			WallTime:    33 * time.Second,
+			MemoryBytes: 512 << 20,
+			CPUs:        1,
+			Processes:   128,
+			OpenFiles:   256,
+		},
+		Ceilings:         sandbox.Limits{WallTime: 300 * time.Second},
+		DefaultDiskBytes: 256 << 20,
+		Compile: sandbox.Limits{
+			WallTime:    60 * time.Second,
+			MemoryBytes: 2 << 30,
+			CPUs:        float64(runtime.NumCPU()),
+			Processes:   1024,
+			OpenFiles:   4096,
+		},
+		CompileDiskBytes: 1 << 30,
+		InstallTimeout:   120 * time.Second,
+		MaxOutputBytes:   20 << 10,
+		MaxStreamBytes:   64 << 20,
+	}
+}
+
+// bytesPerInode sizes the inode limit from the byte limit: one file for each
+// page of disk is more than any honest tree has.
+const bytesPerInode = 4096
+
+func diskLimit(bytes int64) sandbox.DiskLimit {
+	return sandbox.DiskLimit{Bytes: bytes, Inodes: max(bytes/bytesPerInode, 64)}
+}
+
+// limits are the run's, with the defaults filled in.
+func (e *Executor) limits(req Request) (sandbox.Limits, error) {
+	l, d := req.Limits, e.cfg.Defaults
+	if l.WallTime == 0 {
+		l.WallTime = d.WallTime
+	}
+	if l.CPUTime == 0 {
+		l.CPUTime = d.CPUTime
+	}
+	if l.CPUs == 0 {
+		l.CPUs = min(d.CPUs, float64(runtime.NumCPU()))
+	}
+	if l.MemoryBytes == 0 {
+		l.MemoryBytes = d.MemoryBytes
+	}
+	if l.Processes == 0 {
+		l.Processes = d.Processes
+	}
+	if l.OpenFiles == 0 {
+		l.OpenFiles = d.OpenFiles
+	}
+	if err := l.Validate(); err != nil {
+		return l, &InputError{Kind: InputInvalid, Field: "/limits", Detail: err.Error()}
+	}
+	return l, e.belowCeilings(l)
+}
+
+func (e *Executor) belowCeilings(l sandbox.Limits) error {
+	c := e.cfg.Ceilings
+	for _, x := range []struct {
+		name        string
+		asked, most float64
+		unit        string
+	}{
+		{"timeout", l.WallTime.Seconds(), c.WallTime.Seconds(), "s"},
+		{"CPU time", l.CPUTime.Seconds(), c.CPUTime.Seconds(), "s"},
+		{"memory", float64(l.MemoryBytes) / (1 << 20), float64(c.MemoryBytes) / (1 << 20), " MiB"},
+		{"CPUs", l.CPUs, c.CPUs, ""},
+		{"processes", float64(l.Processes), float64(c.Processes), ""},
+		{"open files", float64(l.OpenFiles), float64(c.OpenFiles), ""},
+	} {
+		if x.most > 0 && x.asked > x.most {
+			return &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+				"%s of %s%s is over the ceiling of %s%s that this installation allows", x.name, decimal(x.asked), x.unit, decimal(x.most), x.unit)}
+		}
+	}
+	return nil
+}
+
+// disk is the workspace's limit.
+func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
+	bytes := req.DiskBytes
+	if bytes == 0 {
+		bytes = e.cfg.DefaultDiskBytes
+	}
+	switch {
+	case bytes < sandbox.MinDiskBytes || bytes > sandbox.MaxBytes:
+		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+			"disk limit %d bytes is out of range: at least %d", bytes, sandbox.MinDiskBytes)}
+	case e.cfg.MaxDiskBytes > 0 && bytes > e.cfg.MaxDiskBytes:
+		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+			"disk limit %s is over the ceiling of %s that this installation allows", humanBytes(bytes), humanBytes(e.cfg.MaxDiskBytes))}
+	}
+	return diskLimit(bytes), nil
+}
+
+// decimal is the shortest decimal of a number: 1, 0.5, 90.
+func decimal(x float64) string { return fmt.Sprintf("%v", math.Round(x*1000)/1000) }
+
+// humanBytes writes a size the way people read it: 512 MiB, 1.5 GiB, 100 bytes.
+func humanBytes(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.size {
+			return decimal(math.Round(float64(n)/float64(u.size)*10)/10) + " " + u.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,124 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/monitor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// phase is one command of a run and what came of it.
+type phase struct {
+	name        string
+	lang        language.Language
+	limits      sandbox.Limits
+	streamLimit int64
+	stdout      *capture
+	stderr      *capture
+	diskPeak    sandbox.DiskUsage
+
+	started bool
+	exit    sandbox.Exit
+	metrics api.Metrics
+	verdict verdict
+}
+
+// phaseInput is what a phase needs beside its command.
+type phaseInput struct {
+	stdin    io.Reader
+	tty      *sandbox.TTY
+	limits   sandbox.Limits
+	readOnly []string
+	keep     int64 // bytes of each stream in the result
+	ceiling  int64 // bytes of each stream, or 0
+}
+
+// phase runs one command in the run's container.
+func (r *run) phase(ctx context.Context, name string, step language.Step, in phaseInput) *phase {
+	ph := &phase{
+		name: name, lang: r.lang, limits: in.limits, streamLimit: in.ceiling,
+		stdout: newCapture(api.EventStdout, r.events.emit, in.keep, in.ceiling),
+		stderr: newCapture(api.EventStderr, r.events.emit, in.keep, in.ceiling),
+	}
+	r.phases = append(r.phases, ph)
+	if err := r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseBegin}); err != nil {
+		ph.verdict = verdict{status: api.StatusCancelled, message: "The run was cancelled"}
+		return ph
+	}
+	ph.run(ctx, r, step, in)
+	_ = r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseEnd, Status: ph.verdict.status})
+	return ph
+}
+
+func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseInput) {
+	p := sandbox.Process{
+		Args: step.Args, Env: r.environment(step), Dir: step.Dir,
+		Stdin: in.stdin, Stdout: ph.stdout, Stderr: ph.stderr, TTY: in.tty,
+		Limits: in.limits, ReadOnly: in.readOnly,
+	}
+	var m *monitor.Monitor
+	outcome, err := r.e.manager.Run(ctx, r.container.ID(), p, func(running sandbox.Running) {
+		ph.started = true
+		m = monitor.Watch(running, monitor.Options{Disk: r.diskUsage, OnSample: r.liveMetrics})
+		if r.req.OnStart != nil && ph.name == api.PhaseRun {
+			r.req.OnStart(running)
+		}
+	})
+	if m != nil {
+		m.Stop()
+		ph.diskPeak = m.DiskPeak()
+		ph.metrics = m.Result(outcome.Exit)
+	}
+	flushErr := errors.Join(ph.stdout.flush(), ph.stderr.flush())
+	ph.exit = outcome.Exit
+	switch {
+	case err != nil:
+		ph.verdict = notStarted(err)
+	case flushErr != nil:
+		ph.verdict = verdict{status: api.StatusCancelled, message: "The run was cancelled"}
+	default:
+		ph.verdict = ph.judge(outcome)
+	}
+}
+
+// notStarted sorts the errors of starting and running a process.
+func notStarted(err error) verdict {
+	var start *sandbox.StartError
+	if errors.As(err, &start) {
+		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + start.Error()}
+	}
+	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error()}
+}
+
+// lastWords is the end of what the phase wrote, for diagnosis. Compilers that
+// complain on standard output are heard too.
+func (ph *phase) lastWords() string {
+	words, _, _ := ph.stderr.text()
+	if strings.TrimSpace(words) == "" && ph.name != api.PhaseRun {
+		words, _, _ = ph.stdout.text()
+	}
+	return words
+}
+
+// api is the phase as the result shows it.
+func (ph *phase) api() api.Phase {
+	stdout, _, _ := ph.stdout.text()
+	stderr, _, _ := ph.stderr.text()
+	return api.Phase{
+		Name: ph.name, Status: ph.verdict.status, ExitCode: ph.code(), Signal: signalName(ph.exit.Signal),
+		Stdout: stdout, Stderr: stderr, Metrics: ph.metrics,
+	}
+}
+
+// code is -1 when nothing was started.
+func (ph *phase) code() int {
+	if !ph.started {
+		return -1
+	}
+	return ph.exit.Code
+}

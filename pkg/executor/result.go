@@ -1,0 +1,109 @@
+package executor
+
+import (
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// result folds a run. err is a failure of ours, or nil.
+func (r *run) result(err error) *api.Result {
+	res := &api.Result{
+		ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version,
+		ExitCode: -1,
+		Files:    r.files.files, FilesSkipped: r.files.skipped,
+		Meta: r.meta(),
+	}
+	var shown *phase
+	for _, ph := range r.phases {
+		res.Phases = append(res.Phases, ph.api())
+		res.Meta.Violations = append(append(res.Meta.Violations, ph.verdict.notes...), ph.exit.Violations...)
+		if shown == nil || shown.verdict.status == api.StatusOK {
+			shown = ph
+		}
+	}
+	switch {
+	case err != nil:
+		r.fail(res, err)
+	case shown == nil:
+		res.Status, res.Message = api.StatusCancelled, "The run was cancelled"
+	default:
+		r.show(res, shown)
+	}
+	res.Success = res.Status == api.StatusOK
+	return res
+}
+
+// show fills in the phase that the result is about.
+func (r *run) show(res *api.Result, ph *phase) {
+	v := ph.verdict
+	res.Status, res.Message, res.Limit = v.status, v.message, v.limit
+	res.ExitCode, res.Signal = ph.code(), signalName(ph.exit.Signal)
+	var cut [2]bool
+	res.Stdout, res.StdoutBase64, cut[0] = ph.stdout.text()
+	res.Stderr, res.StderrBase64, cut[1] = ph.stderr.text()
+	if ph.name != api.PhaseRun && strings.TrimSpace(res.Stderr) == "" {
+		// A compiler's diagnostics are in stderr, whichever stream it used.
+		res.Stdout, res.Stderr = res.Stderr, res.Stdout
+		res.StdoutBase64, res.StderrBase64 = res.StderrBase64, res.StdoutBase64
+	}
+	res.Meta.Truncated = cut[0] || cut[1]
+	res.Metrics = ph.metrics
+	if res.Metrics.Sources == nil {
+		res.Metrics.Sources = map[string]string{}
+	}
+	setup, collect, queue := r.setup.Seconds(), r.collect.Seconds(), 0.0
+	res.Metrics.SetupS, res.Metrics.CollectS, res.Metrics.QueueS = &setup, &collect, &queue
+	if ph.name == api.PhaseRun && ph.started {
+		res.ExecutionTime = ph.exit.Duration.Seconds()
+		if p := ph.exit.Metrics.MemoryPeakBytes; p != nil {
+			res.MemoryUsed = *p
+		}
+	}
+	if v.status == api.StatusSandboxError {
+		res.Retryable = &v.retryable
+	}
+}
+
+// fail makes the result one about us.
+func (r *run) fail(res *api.Result, err error) {
+	if n := len(r.phases); n > 0 {
+		r.show(res, r.phases[n-1])
+	}
+	retryable := isTransient(err)
+	res.Status, res.Limit, res.Retryable = api.StatusSandboxError, nil, &retryable
+	res.Message = "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	if res.Metrics.Sources == nil {
+		res.Metrics.Sources = map[string]string{}
+	}
+}
+
+func (r *run) meta() api.Meta {
+	network := r.req.Network
+	if network.Mode == "" {
+		network.Mode = sandbox.NetworkNone
+	}
+	m := api.Meta{
+		Runtime:  r.e.runtime.Name(),
+		Warnings: r.warnings,
+		Network:  api.NetworkMeta{Mode: string(network.Mode), Allow: network.Allow},
+		ResourceLimits: api.ResourceLimits{
+			TimeoutSeconds: r.limits.WallTime.Seconds(), CPUSeconds: r.limits.CPUTime.Seconds(),
+			MemoryBytes: r.limits.MemoryBytes, CPUCores: r.limits.CPUs, DiskBytes: r.disk.Bytes,
+			Processes: r.limits.Processes, OpenFiles: r.limits.OpenFiles,
+			MaxOutputBytes: r.keep(), StreamLimitBytes: r.ceiling(),
+			Enforcement: map[string]string{},
+		},
+		Isolation: map[string]string{},
+	}
+	if r.container == nil {
+		return m
+	}
+	isolation := r.container.Isolation()
+	m.IsolationLevel = string(isolation.Level)
+	m.Isolation = isolation.Mechanisms
+	m.ResourceLimits.Enforcement = isolation.Limits
+	m.Warnings = append(m.Warnings, isolation.Warnings...)
+	return m
+}

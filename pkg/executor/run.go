@@ -1,0 +1,233 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// run is one request on its way to a result.
+type run struct {
+	e      *Executor
+	req    Request
+	id     string
+	began  time.Time
+	events emitter
+
+	lang      language.Language
+	toolchain language.Toolchain
+	limits    sandbox.Limits
+	disk      sandbox.DiskLimit
+	plan      language.Plan
+
+	container sandbox.Container
+	workspace sandbox.FileTree
+	phases    []*phase
+	files     collected
+	warnings  []string
+	setup     time.Duration
+	collect   time.Duration
+}
+
+// admit checks the request and plans it. Nothing has happened yet when it
+// fails.
+func (r *run) admit(ctx context.Context) (err error) {
+	if err := checkFiles(r.req); err != nil {
+		return err
+	}
+	if err := r.resolve(ctx); err != nil {
+		return err
+	}
+	if r.limits, err = r.e.limits(r.req); err != nil {
+		return err
+	}
+	if r.disk, err = r.e.disk(r.req); err != nil {
+		return err
+	}
+	if r.plan, err = r.lang.Plan(r.toolchain, r.source(), r.resources()); err != nil {
+		return &InputError{Field: "/code", Detail: err.Error()}
+	}
+	return nil
+}
+
+// resolve finds the language and its toolchain.
+func (r *run) resolve(ctx context.Context) error {
+	lang, version, err := language.Lookup(r.req.Language)
+	if err != nil {
+		return &InputError{Kind: InputUnknownLanguage, Field: "/language", Detail: err.Error()}
+	}
+	found, missing := lang.Find(ctx, r.e.cfg.Host)
+	if len(found) == 0 {
+		detail := lang.Info().Title + " is not installed"
+		if len(missing) > 0 {
+			detail += ": " + missing[0].Reason
+		}
+		if install := lang.Info().Install; install != "" {
+			detail += ". On Debian or Ubuntu: " + install
+		}
+		return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: detail}
+	}
+	r.lang = lang
+	if r.toolchain, err = language.Select(found, version); err != nil {
+		return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: err.Error()}
+	}
+	return nil
+}
+
+func (r *run) resources() language.Resources {
+	c := r.e.cfg.Compile
+	return language.Resources{
+		MemoryBytes: r.limits.MemoryBytes, CPUs: r.limits.CPUs,
+		CompileMemoryBytes: c.MemoryBytes, CompileCPUs: c.CPUs,
+	}
+}
+
+// execute makes the container, runs the phases and collects. Its error is ours,
+// or an [*InputError].
+func (r *run) execute(ctx context.Context) (err error) {
+	if err := r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version}); err != nil {
+		return nil // the caller has gone; the result says cancelled
+	}
+	begin := time.Now()
+	spec, err := r.spec(ctx)
+	if err != nil {
+		return err
+	}
+	if r.container, err = r.e.manager.Create(ctx, spec); err != nil {
+		return refused(err)
+	}
+	defer func() {
+		// Also when ctx is done: what was made is always removed.
+		err = errors.Join(err, r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID()))
+	}()
+	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
+		return err
+	}
+	if err := r.fillWorkspace(r.workspace); err != nil {
+		return r.doesNotFit(err)
+	}
+	r.setup = time.Since(begin)
+	if !r.compile(ctx) {
+		return nil
+	}
+	return r.runProgram(ctx)
+}
+
+// refused turns what cannot be enforced into the caller's error.
+func refused(err error) error {
+	var unsupported *sandbox.UnsupportedError
+	if errors.As(err, &unsupported) {
+		return &InputError{Kind: InputUnsupported, Detail: err.Error()}
+	}
+	return fmt.Errorf("create the container: %w", err)
+}
+
+// spec is what the container is made of.
+func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
+	spec := sandbox.Spec{
+		Level:           r.req.Isolation,
+		Network:         r.req.Network,
+		Disk:            r.disk,
+		WorkspaceOnDisk: r.req.WorkspaceOnDisk,
+		Mounts:          append(append([]sandbox.Mount(nil), r.toolchain.Mounts...), r.plan.Mounts...),
+	}
+	if r.plan.Compile == nil {
+		return spec, nil
+	}
+	spec.BuildDisk = diskLimit(r.e.cfg.CompileDiskBytes)
+	for _, c := range r.plan.Caches {
+		dir, err := r.e.buildCache(ctx, r.toolchain, c)
+		if err != nil {
+			return spec, err
+		}
+		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: dir, Target: c.Target, Overlay: true})
+	}
+	return spec, nil
+}
+
+// compile runs the compile phase, if there is one, and tells whether to go on.
+func (r *run) compile(ctx context.Context) bool {
+	if r.plan.Compile == nil {
+		return true
+	}
+	limits := r.e.cfg.Compile
+	if r.req.CompileTimeout > 0 {
+		limits.WallTime = r.req.CompileTimeout
+	}
+	ph := r.phase(ctx, api.PhaseCompile, *r.plan.Compile, phaseInput{limits: limits, keep: r.keep(), ceiling: r.ceiling()})
+	return ph.verdict.status == api.StatusOK
+}
+
+// runProgram runs the program and collects its files.
+func (r *run) runProgram(ctx context.Context) error {
+	var build sandbox.FileTree
+	in := phaseInput{stdin: r.req.Stdin, tty: r.req.TTY, limits: r.limits, keep: r.keep(), ceiling: r.ceiling()}
+	if r.plan.Compile != nil {
+		var err error
+		if build, err = r.container.Files(sandbox.BuildDir); err != nil {
+			return err
+		}
+		// What was compiled is the program's to read, not to change.
+		in.readOnly = []string{sandbox.BuildDir}
+	}
+	step, err := r.plan.Run(build)
+	if err != nil {
+		r.nothingToRun(err)
+		return nil
+	}
+	if r.req.Dir != "" {
+		step.Dir = r.workdir()
+	}
+	before := snapshot(r.workspace)
+	r.phase(ctx, api.PhaseRun, step, in)
+	begin := time.Now()
+	r.files = r.gatherFiles(before)
+	r.collect = time.Since(begin)
+	return r.files.err
+}
+
+// nothingToRun is a source that compiled and has nothing to start, such as a
+// Java program without a main method.
+func (r *run) nothingToRun(err error) {
+	last := r.phases[len(r.phases)-1]
+	last.verdict = verdict{status: api.StatusCompileError, message: r.lang.Info().Title + " compile error: " + err.Error()}
+	_, _ = last.stderr.Write([]byte(err.Error() + "\n"))
+}
+
+// doesNotFit tells sources that are larger than the workspace from failures.
+func (r *run) doesNotFit(err error) error {
+	if isNoSpace(err) {
+		return &InputError{Field: "/limits", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", humanBytes(r.disk.Bytes), err)}
+	}
+	return err
+}
+
+// keep is how much of each stream the result keeps.
+func (r *run) keep() int64 {
+	if r.req.MaxOutputBytes > 0 {
+		return r.req.MaxOutputBytes
+	}
+	return r.e.cfg.MaxOutputBytes
+}
+
+// ceiling is where a stream ends its run; 0 is nowhere.
+func (r *run) ceiling() int64 {
+	switch {
+	case r.req.MaxStreamBytes < 0:
+		return 0
+	case r.req.MaxStreamBytes > 0:
+		return r.req.MaxStreamBytes
+	}
+	return r.e.cfg.MaxStreamBytes
+}
+
+func (r *run) diskUsage() (sandbox.DiskUsage, error) { return r.workspace.Usage() }
+
+func (r *run) liveMetrics(m api.Metrics) {
+	_ = r.events.emit(api.Event{Type: api.EventMetrics, Metrics: &m})
+}

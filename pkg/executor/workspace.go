@@ -1,0 +1,124 @@
+package executor
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Bounds of what goes into a workspace. They catch mistakes; the disk limit
+// holds in any case.
+const (
+	maxFiles      = 10_000
+	maxNameBytes  = 1024
+	maxTotalBytes = 64 << 20
+)
+
+// checkFiles refuses names that could mean anything but a file below the
+// workspace, and input beyond all measure.
+func checkFiles(req Request) error {
+	if len(req.Files) > maxFiles {
+		return &InputError{Field: "/files", Detail: fmt.Sprintf("%d files are too many: at most %d", len(req.Files), maxFiles)}
+	}
+	total := len(req.Code)
+	for _, name := range slices.Sorted(maps.Keys(req.Files)) {
+		if err := checkName(name); err != nil {
+			return err
+		}
+		total += len(req.Files[name].Content)
+	}
+	if total > maxTotalBytes {
+		return &InputError{Field: "/files", Detail: fmt.Sprintf("the sources have %s: at most %s", humanBytes(int64(total)), humanBytes(maxTotalBytes))}
+	}
+	return nil
+}
+
+func checkName(name string) error {
+	field := "/files/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	switch {
+	case len(name) > maxNameBytes:
+		return &InputError{Field: field, Detail: fmt.Sprintf("the file name %.40q… has %d bytes: at most %d", name, len(name), maxNameBytes)}
+	case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0):
+		return &InputError{Field: field, Detail: fmt.Sprintf("%q is no file name below the workspace: it must be relative, without . and .., and valid UTF-8", name)}
+	}
+	return nil
+}
+
+// fillWorkspace writes the request's files and the plan's.
+func (r *run) fillWorkspace(tree sandbox.FileTree) error {
+	files := map[string]InputFile{}
+	maps.Copy(files, r.req.Files)
+	for name, content := range r.plan.Files {
+		old := files[name] // keeps the executable bit
+		files[name] = InputFile{Content: content, Executable: old.Executable}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		mode := fs.FileMode(0o644)
+		if files[name].Executable {
+			mode = 0o755
+		}
+		if err := tree.WriteFile(name, bytes.NewReader(files[name].Content), mode); err != nil {
+			return fmt.Errorf("write %s to the workspace: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// source is what the language plans with.
+func (r *run) source() language.Source {
+	src := language.Source{Code: r.req.Code, Entry: r.req.Entry, Args: r.req.Args}
+	if len(r.req.Files) > 0 {
+		src.Files = make(map[string][]byte, len(r.req.Files))
+		for name, f := range r.req.Files {
+			src.Files[name] = f.Content
+		}
+	}
+	if dir := r.req.Dir; dir != "" && path.Clean(dir) != sandbox.WorkspaceDir {
+		src.Dir = r.workdir()
+	}
+	return src
+}
+
+// workdir is the absolute working directory of the run phase.
+func (r *run) workdir() string {
+	if path.IsAbs(r.req.Dir) {
+		return path.Clean(r.req.Dir)
+	}
+	return path.Join(sandbox.WorkspaceDir, r.req.Dir)
+}
+
+// environment is exactly what the contract lists, then what the command needs,
+// then what the request gives, the later winning.
+func (r *run) environment(step language.Step) []string {
+	search := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	if dir := path.Dir(r.toolchain.Program); dir != "." && !strings.Contains(":"+search+":", ":"+dir+":") {
+		search = dir + ":" + search
+	}
+	env := map[string]string{
+		"PATH":   search,
+		"HOME":   sandbox.WorkspaceDir,
+		"USER":   sandbox.UserName,
+		"LANG":   "C.UTF-8",
+		"TMPDIR": sandbox.TempDir,
+		"TZ":     "UTC",
+	}
+	for _, list := range [][]string{r.toolchain.Env, step.Env} {
+		for _, kv := range list {
+			k, v, _ := strings.Cut(kv, "=")
+			env[k] = v
+		}
+	}
+	maps.Copy(env, r.req.Env)
+	out := make([]string, 0, len(env))
+	for _, k := range slices.Sorted(maps.Keys(env)) {
+		out = append(out, k+"="+env[k])
+	}
+	return out
+}

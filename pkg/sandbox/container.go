@@ -1,0 +1,263 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Cause is why a process was ended by its [Manager], if it was.
+type Cause string
+
+// The causes of an end that was not the program's own.
+const (
+	CauseNone      Cause = ""
+	CauseWallTime  Cause = "wall_time"
+	CauseCPUTime   Cause = "cpu_time"
+	CauseCancelled Cause = "cancelled"
+)
+
+// Outcome is how a process ended and who ended it.
+type Outcome struct {
+	Exit
+	Cause Cause
+}
+
+// DefaultGrace is how long a program may take to end after SIGTERM.
+const DefaultGrace = 500 * time.Millisecond
+
+// Manager runs containers of one [Runtime]: it holds wall clock and CPU time,
+// ends programs gracefully first, and knows what is alive. It is safe for
+// concurrent use.
+type Manager struct {
+	runtime Runtime
+	grace   time.Duration
+
+	mu    sync.Mutex
+	alive map[string]*managed
+}
+
+type managed struct {
+	Container
+	running Running // nil while nothing runs
+}
+
+// NewManager makes a manager. A grace of zero means [DefaultGrace].
+func NewManager(rt Runtime, grace time.Duration) *Manager {
+	if grace == 0 {
+		grace = DefaultGrace
+	}
+	return &Manager{runtime: rt, grace: grace, alive: map[string]*managed{}}
+}
+
+// Create makes a container. The caller must Delete it.
+func (m *Manager) Create(ctx context.Context, spec Spec) (Container, error) {
+	c, err := m.runtime.Create(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.alive[c.ID()] = &managed{Container: c}
+	return c, nil
+}
+
+// Run runs one process to its end and holds its wall clock and CPU time. When
+// ctx is done the program is ended. The error is ours, or a [*StartError].
+func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Running)) (Outcome, error) {
+	c, err := m.find(id)
+	if err != nil {
+		return Outcome{}, err
+	}
+	running, err := c.Start(ctx, p)
+	if err != nil {
+		return Outcome{}, err
+	}
+	m.setRunning(c, running)
+	defer m.setRunning(c, nil)
+	if watch != nil {
+		watch(running)
+	}
+	s := supervisor{running: running, limits: p.Limits, grace: m.grace, done: make(chan struct{})}
+	return s.supervise(ctx)
+}
+
+func (m *Manager) setRunning(c *managed, r Running) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.running = r
+}
+
+// Stop ends what runs in a container, SIGTERM first. Nothing running is no error.
+func (m *Manager) Stop(ctx context.Context, id string) error {
+	c, err := m.find(id)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	running := c.running
+	m.mu.Unlock()
+	if running == nil {
+		return nil
+	}
+	s := supervisor{running: running, grace: m.grace, done: make(chan struct{})}
+	go s.wait()
+	s.stop(ctx)
+	return s.err
+}
+
+// Delete removes a container and everything that it held. A container that is
+// not there is no error.
+func (m *Manager) Delete(ctx context.Context, id string) error {
+	m.mu.Lock()
+	c, ok := m.alive[id]
+	delete(m.alive, id)
+	m.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return c.Container.Delete(ctx)
+}
+
+// GetMetrics reads the figures of what runs in a container as they are now.
+func (m *Manager) GetMetrics(id string) (Metrics, error) {
+	c, err := m.find(id)
+	if err != nil {
+		return Metrics{}, err
+	}
+	m.mu.Lock()
+	running := c.running
+	m.mu.Unlock()
+	if running == nil {
+		return Metrics{}, fmt.Errorf("nothing runs in container %s", id)
+	}
+	return running.Metrics()
+}
+
+// Alive lists the containers that were created and not deleted.
+func (m *Manager) Alive() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ids := make([]string, 0, len(m.alive))
+	for id := range m.alive {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Close deletes every container that is still alive. The runtime stays open.
+func (m *Manager) Close() error {
+	var errs []error
+	for _, id := range m.Alive() {
+		errs = append(errs, m.Delete(context.Background(), id))
+	}
+	return errors.Join(errs...)
+}
+
+func (m *Manager) find(id string) (*managed, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.alive[id]
+	if !ok {
+		return nil, fmt.Errorf("there is no container %s", id)
+	}
+	return c, nil
+}
+
+// supervisor watches one process.
+type supervisor struct {
+	running Running
+	limits  Limits
+	grace   time.Duration
+
+	done chan struct{} // closed when exit and err are set
+	exit Exit
+	err  error
+}
+
+func (s *supervisor) wait() {
+	s.exit, s.err = s.running.Wait()
+	close(s.done)
+}
+
+func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
+	go s.wait()
+	wall, stopWall := timer(s.limits.WallTime)
+	defer stopWall()
+	cpu := s.cpuTimer()
+	defer cpu.Stop()
+	cause := CauseNone
+	for cause == CauseNone {
+		select {
+		case <-s.done:
+			return Outcome{Exit: s.exit}, s.err
+		case <-ctx.Done():
+			cause = CauseCancelled
+		case <-wall:
+			cause = CauseWallTime
+		case <-cpu.C:
+			used := s.cpuUsed()
+			if used >= s.limits.CPUTime {
+				cause = CauseCPUTime
+			}
+			cpu.Reset(s.untilCPU(used))
+		}
+	}
+	s.stop(context.Background())
+	return Outcome{Exit: s.exit, Cause: cause}, s.err
+}
+
+// stop ends the process: SIGTERM, a grace, then everything dies. It returns when
+// the process has ended.
+func (s *supervisor) stop(ctx context.Context) {
+	_ = s.running.Signal(syscall.SIGTERM)
+	grace := time.NewTimer(s.grace)
+	defer grace.Stop()
+	select {
+	case <-s.done:
+		return
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	_ = s.running.Kill()
+	<-s.done
+}
+
+func timer(d time.Duration) (<-chan time.Time, func() bool) {
+	if d <= 0 {
+		return nil, func() bool { return false }
+	}
+	t := time.NewTimer(d)
+	return t.C, t.Stop
+}
+
+// cpuTimer fires when the CPU time should be looked at; never without a limit.
+func (s *supervisor) cpuTimer() *time.Timer {
+	if s.limits.CPUTime <= 0 {
+		t := time.NewTimer(time.Hour)
+		t.Stop()
+		return t
+	}
+	return time.NewTimer(s.untilCPU(0))
+}
+
+// untilCPU is how soon the tree can have used up its CPU time at the earliest,
+// with every core that it may have: so the clock is read a few times a run and
+// not every few milliseconds.
+func (s *supervisor) untilCPU(used time.Duration) time.Duration {
+	const atLeast = 2 * time.Millisecond
+	cores := max(s.limits.CPUs, 1) // below one core a burst still runs at full speed
+	return max(atLeast, time.Duration(float64(s.limits.CPUTime-used)/cores))
+}
+
+func (s *supervisor) cpuUsed() time.Duration {
+	m, err := s.running.Metrics()
+	if err != nil {
+		return 0
+	}
+	used, _ := m.CPU()
+	return used
+}

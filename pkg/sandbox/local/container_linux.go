@@ -1,0 +1,229 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// container is one init and what it holds.
+type container struct {
+	id        string
+	rt        *Runtime
+	spec      sandbox.Spec
+	walls     walls
+	isolation sandbox.Isolation
+	identity  identity
+	init      *spawn.Init
+	// trees are the writable directories, by path in the container.
+	trees map[string]*os.File
+	// proc is the container's /proc, for sampling; nil without one.
+	proc *os.File
+	// base holds the directories of a container without a root of its own, and
+	// paths are pairs: a path of the world inside and what stands for it.
+	base  string
+	paths []string
+
+	starting sync.Mutex // held by Start and Delete
+
+	mu      sync.Mutex // guards the fields below
+	running *process
+	deleted bool
+	groups  int
+}
+
+// newContainer fills in what every level has.
+func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
+	return &container{
+		id:    fmt.Sprintf("%s-%d", r.instance.name(), r.serial.Add(1)),
+		rt:    r,
+		spec:  spec,
+		walls: w,
+		trees: map[string]*os.File{},
+	}
+}
+
+// createFull makes a container with every wall.
+func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
+	c := r.newContainer(spec, wallsFull)
+	defer func() {
+		if err != nil {
+			_ = c.Delete(context.Background())
+		}
+	}()
+	c.identity = identity{root: r.host.root}
+	if c.identity.root {
+		if c.identity.id, err = r.ids.take(); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.namespaces(); err != nil {
+		return nil, err
+	}
+	if err := c.world(); err != nil {
+		return nil, err
+	}
+	return c, c.inner()
+}
+
+// namespaces makes the init.
+func (c *container) namespaces() error {
+	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
+	if !c.identity.root {
+		flags |= unix.CLONE_NEWUSER
+	}
+	if c.spec.Network.Mode != sandbox.NetworkFull {
+		flags |= unix.CLONE_NEWNET
+	}
+	init, err := c.rt.spawner.Fork(spawn.Namespaced{Flags: flags, Child: func(p *spawn.Program) {
+		p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
+	}})
+	if err != nil {
+		return err
+	}
+	c.init = init
+	if !c.identity.root {
+		return c.identity.outerMaps(init.PID)
+	}
+	return nil
+}
+
+// world has the init build the root and hand out its directories.
+func (c *container) world() error {
+	var p spawn.Program
+	w := world{p: &p, spec: c.spec, identity: c.identity, host: c.rt.host.hostRoot, made: map[string]bool{}}
+	if !c.identity.root {
+		// The children of an ordinary user's init are root in the outer user
+		// namespace until they have dropped that.
+		p.Call("setresuid", unix.SYS_SETRESUID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
+		p.Call("setresgid", unix.SYS_SETRESGID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
+	}
+	// The host's out-of-memory killer takes programs before services.
+	writeFile(&p, "/proc/self/oom_score_adj", "500", 0)
+	w.build()
+	names := []string{sandbox.WorkspaceDir, "/proc"}
+	if c.spec.BuildDisk.Bytes > 0 {
+		names = append(names, sandbox.BuildDir)
+	}
+	for _, m := range c.spec.Mounts {
+		if m.Writable {
+			names = append(names, m.Target)
+		}
+	}
+	var fds []spawn.Arg
+	for _, name := range names {
+		fds = append(fds, p.Call("open "+name, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(name),
+			spawn.Value(unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC)).Save())
+	}
+	p.SendFiles(fds...)
+	for _, fd := range fds {
+		p.Call("close", unix.SYS_CLOSE, fd)
+	}
+	c.identity.enterInner(&p)
+	reply, err := c.init.Do(&p)
+	if err != nil {
+		return err
+	}
+	if len(reply.Files) != len(names) {
+		return fmt.Errorf("init sent %d directories of %d", len(reply.Files), len(names))
+	}
+	for i, name := range names {
+		if name == "/proc" {
+			c.proc = reply.Files[i]
+			continue
+		}
+		c.trees[name] = reply.Files[i]
+	}
+	return nil
+}
+
+// inner has the init, now in the inner user namespace, take its ids there.
+func (c *container) inner() error {
+	if c.identity.root {
+		if err := c.identity.innerMaps(c.init.PID); err != nil {
+			return err
+		}
+	}
+	var p spawn.Program
+	forbidUserNamespaces(&p)
+	c.identity.becomeInit(&p)
+	_, err := c.init.Do(&p)
+	return err
+}
+
+// ID implements [sandbox.Container].
+func (c *container) ID() string { return c.id }
+
+// Isolation implements [sandbox.Container].
+func (c *container) Isolation() sandbox.Isolation { return c.isolation }
+
+// Files implements [sandbox.Container].
+func (c *container) Files(dir string) (sandbox.FileTree, error) {
+	f, ok := c.trees[dir]
+	if !ok {
+		return nil, fmt.Errorf("the container has no writable directory %s", dir)
+	}
+	return newFileTree(f, c.identity)
+}
+
+// Delete implements [sandbox.Container].
+func (c *container) Delete(context.Context) error {
+	c.mu.Lock()
+	if c.deleted {
+		c.mu.Unlock()
+		return nil
+	}
+	c.deleted = true
+	running := c.running
+	c.mu.Unlock()
+
+	var errs []error
+	if c.init != nil {
+		errs = append(errs, c.end())
+	}
+	if running != nil {
+		<-running.done
+	}
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	for _, f := range c.trees {
+		f.Close()
+	}
+	if c.proc != nil {
+		c.proc.Close()
+	}
+	errs = append(errs, c.removeDirs())
+	if c.identity.root && c.identity.id != 0 {
+		c.rt.ids.give(c.identity.id)
+	}
+	c.rt.forget(c)
+	return errors.Join(errs...)
+}
+
+// end kills the init and waits until the spawner has reaped it: then no process
+// of the container is left.
+func (c *container) end() error {
+	err := c.killAll()
+	_ = c.init.Close()
+	if _, waitErr := c.rt.spawner.Wait(c.init.PID); err == nil && !errors.Is(waitErr, spawn.ErrGone) {
+		err = waitErr
+	}
+	c.init.Pidfd.Close()
+	return err
+}
+
+// killAll ends every process of the container but, without a pid namespace, its
+// init, which ends with its socket.
+func (c *container) killAll() error {
+	if c.walls.namespaces {
+		return c.init.Kill()
+	}
+	return c.killPrograms()
+}

@@ -1,0 +1,209 @@
+package local
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// group is the control group of one process, or the lack of one. Each process
+// has a group of its own: fresh counters, and nothing of a compiler's memory is
+// charged to the program that it made.
+type group struct {
+	hierarchy *cgroup.Hierarchy
+	cg        *cgroup.Group // nil when this host grants none
+	limits    sandbox.Limits
+	held      heldLimits
+	stopOOM   func()
+}
+
+// heldLimits tells which limits a control group holds.
+type heldLimits struct{ memory, processes, cpu bool }
+
+// newGroup makes the group of the container's next process.
+func (c *container) newGroup(l sandbox.Limits) (*group, error) {
+	g := &group{hierarchy: c.rt.host.cgroups, limits: l, stopOOM: func() {}}
+	if g.hierarchy == nil {
+		return g, nil
+	}
+	g.held = heldLimits{
+		memory:    g.has(cgroup.Memory),
+		processes: g.has(cgroup.PIDs),
+		cpu:       g.has(cgroup.CPU),
+	}
+	limits := cgroup.Limits{}
+	if g.held.memory {
+		limits.MemoryBytes = l.MemoryBytes
+	}
+	if g.held.processes {
+		limits.Processes = l.Processes
+	}
+	if g.held.cpu {
+		limits.CPUs = l.CPUs
+	}
+	c.mu.Lock()
+	c.groups++
+	name := fmt.Sprintf("%s-%d", c.id, c.groups)
+	c.mu.Unlock()
+	var err error
+	if g.cg, err = g.hierarchy.Create(name, limits); err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+func (g *group) has(c cgroup.Controller) bool { return g.hierarchy.Controllers()[c].Version != 0 }
+
+// enter appends what init does so that its next child is born in the group.
+func (g *group) enter(p *spawn.Program) {
+	if g.cg == nil {
+		return
+	}
+	for _, f := range g.cg.TasksFiles() {
+		p.Call("enter the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
+	}
+}
+
+// leave appends init's way back.
+func (g *group) leave(p *spawn.Program) {
+	if g.cg == nil {
+		return
+	}
+	for _, f := range g.hierarchy.HomeTasksFiles() {
+		p.Call("leave the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
+	}
+}
+
+// forkCall is the call that forks the child: clone3 where that puts it into a
+// version 2 group, clone elsewhere (which Docker's default filter knows). The
+// child runs first: init waits until it has called execve.
+func (g *group) forkCall(p *spawn.Program) (number int, args []spawn.Arg) {
+	const flags = unix.CLONE_VFORK
+	if g.cg != nil && g.hierarchy.Controllers()[cgroup.Memory].Version == 2 {
+		if dir, ok := g.cg.V2Dir(); ok {
+			clone := make([]byte, 88) // struct clone_args, as of Linux 5.7
+			binary.NativeEndian.PutUint64(clone, flags|unix.CLONE_INTO_CGROUP)
+			binary.NativeEndian.PutUint64(clone[32:], uint64(unix.SIGCHLD))
+			at := p.Bytes(clone)
+			// The number that the directory has on init's side.
+			p.Call("duplicate a descriptor", unix.SYS_FCNTL, p.File(int(dir.Fd())), spawn.Value(unix.F_DUPFD_CLOEXEC), spawn.Value(4)).SaveAt(at, 80)
+			return unix.SYS_CLONE3, []spawn.Arg{at, spawn.Value(len(clone))}
+		}
+	}
+	return unix.SYS_CLONE, []spawn.Arg{spawn.Value(flags | uintptr(unix.SIGCHLD))}
+}
+
+// onOOM calls kill when the kernel has killed for memory on version 1, where it
+// kills one process; on version 2 it kills the group itself.
+func (g *group) onOOM(kill func()) {
+	if g.cg == nil || g.limits.MemoryBytes == 0 {
+		return
+	}
+	if stop, err := g.cg.NotifyOOM(kill); err == nil {
+		g.stopOOM = stop
+	}
+}
+
+// metrics reads the figures. usage is that of the main process once it has
+// ended, and fills in what the group does not count.
+func (g *group) metrics(usage *spawn.Usage) sandbox.Metrics {
+	m := sandbox.Metrics{Sources: map[string]string{}}
+	if usage != nil {
+		fromUsage(&m, *usage)
+	}
+	if g.cg == nil {
+		return m
+	}
+	s, err := g.cg.Stats()
+	if err != nil {
+		return m
+	}
+	if s.CPUUser.Known() && s.CPUSystem.Known() {
+		user, system := time.Duration(s.CPUUser.Value), time.Duration(s.CPUSystem.Value)
+		m.CPUUser, m.CPUSystem = &user, &system
+		for _, name := range []string{"cpu_time_s", "cpu_user_s", "cpu_system_s"} {
+			m.Sources[name] = string(s.CPUUser.Source)
+		}
+	}
+	take := func(name string, to **int64, f cgroup.Figure) {
+		if f.Known() {
+			*to = f.Pointer()
+			m.Sources[name] = string(f.Source)
+		}
+	}
+	take("memory_peak_bytes", &m.MemoryPeakBytes, s.MemoryPeakBytes)
+	take("processes_peak", &m.ProcessesPeak, s.ProcessesPeak)
+	take("io_read_bytes", &m.IOReadBytes, s.IOReadBytes)
+	take("io_write_bytes", &m.IOWriteBytes, s.IOWriteBytes)
+	take("page_faults", &m.PageFaults, s.PageFaults)
+	m.MemoryBytes, m.Processes = s.MemoryBytes.Pointer(), s.Processes.Pointer()
+	return m
+}
+
+// fromUsage takes what rusage tells of the main process and the children that
+// it waited for. Of memory it knows the largest process, which is a lower bound.
+func fromUsage(m *sandbox.Metrics, u spawn.Usage) {
+	faults, switches := u.MinorFaults+u.MajorFaults, u.VoluntarySwitches+u.Switches
+	read, written := u.InBlocks*512, u.OutBlocks*512
+	m.CPUUser, m.CPUSystem = &u.User, &u.System
+	m.MemoryPeakBytes = &u.MaxRSSBytes
+	m.PageFaults, m.ContextSwitches = &faults, &switches
+	m.IOReadBytes, m.IOWriteBytes = &read, &written
+	for _, name := range []string{"cpu_time_s", "cpu_user_s", "cpu_system_s", "memory_peak_bytes", "page_faults", "context_switches", "io_read_bytes", "io_write_bytes"} {
+		m.Sources[name] = "rusage"
+	}
+}
+
+// events reads what the kernel counted at the limits, after the dead were
+// reaped: only then is the count of OOM kills final.
+func (g *group) events(exit *sandbox.Exit) {
+	if g.cg == nil {
+		return
+	}
+	s, err := g.cg.Stats()
+	if err != nil {
+		return
+	}
+	exit.ProcessDenials = s.ProcessesDenied.Value
+	if s.OOMKills.Value > 0 {
+		exit.OOMKills = s.OOMKills.Value
+		exit.HostOOM = !s.MemoryAtLimit
+	}
+}
+
+// delete removes the group. Every process of it must be dead.
+func (g *group) delete() error {
+	g.stopOOM()
+	if g.cg == nil {
+		return nil
+	}
+	return g.cg.Delete()
+}
+
+// checkStrict refuses a limit that was asked for by name and cannot be held.
+func (c *container) checkStrict(l sandbox.Limits) error {
+	states := c.isolation.Limits
+	for _, name := range l.Strict {
+		if states[name] == api.Absent {
+			return &sandbox.UnsupportedError{What: "the " + name + " limit", Reason: c.rt.host.whyAbsent(name), Mend: c.rt.host.mend(name)}
+		}
+	}
+	return nil
+}
+
+// affinity is how many cores a CPU limit is rounded to where no control group
+// holds it, or 0.
+func (g *group) affinity() int {
+	if g.held.cpu || g.limits.CPUs <= 0 {
+		return 0
+	}
+	return int(math.Ceil(g.limits.CPUs))
+}

@@ -1,0 +1,226 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// host is what this machine lets us do, as far as it can be told by looking.
+// Whether namespaces may be made is told by making them.
+type host struct {
+	hostRoot
+	// root means that we may give out user ids and mount outside of a user
+	// namespace.
+	root        bool
+	landlockABI int               // 0 without Landlock
+	cgroups     *cgroup.Hierarchy // nil when this host grants none
+	cgroupsErr  error
+}
+
+func inspectHost(opts Options) host {
+	h := host{root: isRoot()}
+	if !opts.NoCgroups {
+		h.cgroups, h.cgroupsErr = cgroup.Detect(cgroup.Options{})
+	} else {
+		h.cgroupsErr = fmt.Errorf("control groups are switched off")
+	}
+	h.hostRoot = lookAtHost(!h.chargesSockets())
+	return h
+}
+
+// isRoot tells whether we are root with all that belongs to it: the capability
+// to mount, and a user namespace that has our range of ids.
+func isRoot() bool {
+	if os.Geteuid() != 0 {
+		return false
+	}
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&header, &data[0]) != nil || data[0].Effective&(1<<unix.CAP_SETUID) == 0 {
+		return false
+	}
+	ids, err := os.ReadFile("/proc/self/uid_map")
+	if err != nil {
+		return false
+	}
+	return mapsRange(ids, firstID, firstID+instances*idsPerNumber)
+}
+
+// mapsRange tells whether the content of a uid_map has all of [from, to).
+func mapsRange(uidMap []byte, from, to int64) bool {
+	for line := range bytes.Lines(uidMap) {
+		var inside, outside, count int64
+		if n, _ := fmt.Sscan(string(line), &inside, &outside, &count); n == 3 && inside <= from && to <= inside+count {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *host) has(c cgroup.Controller) bool {
+	return h.cgroups != nil && h.cgroups.Controllers()[c].Version != 0
+}
+
+// chargesSockets tells whether the buffers of sockets on loopback count towards
+// the memory limit, as they do on cgroup v2 alone.
+func (h *host) chargesSockets() bool {
+	return h.cgroups != nil && h.cgroups.Controllers()[cgroup.Memory].Version == 2
+}
+
+func (h *host) cpuHeld() bool { return h.has(cgroup.CPU) }
+
+// limitStates are the states of the limits in a container of a level.
+func (h *host) limitStates(namespaces bool) map[string]string {
+	enforcedIf := func(ok bool, otherwise string) string {
+		if ok {
+			return api.Enforced
+		}
+		return otherwise
+	}
+	states := map[string]string{
+		sandbox.LimitWallTime:  api.Enforced,
+		sandbox.LimitOpenFiles: api.Enforced,
+		sandbox.LimitCPUTime:   enforcedIf(h.has(cgroup.CPUAccounting), api.Sampled),
+		sandbox.LimitCPUs:      enforcedIf(h.has(cgroup.CPU), api.Degraded),
+		sandbox.LimitMemory:    enforcedIf(h.has(cgroup.Memory), api.Sampled),
+		sandbox.LimitDisk:      enforcedIf(namespaces, api.Sampled),
+		sandbox.LimitInodes:    enforcedIf(namespaces, api.Sampled),
+		// A user namespace counts its own processes; so does a uid of its own.
+		sandbox.LimitProcesses: enforcedIf(h.has(cgroup.PIDs) || namespaces || h.root, api.Degraded),
+	}
+	return states
+}
+
+// isolationFull describes a container at full.
+func (h *host) isolationFull() sandbox.Isolation {
+	i := sandbox.Isolation{
+		Level: sandbox.LevelFull,
+		Mechanisms: map[string]string{
+			"namespaces": api.Enforced,
+			"root":       api.Enforced,
+			"seccomp":    api.Enforced,
+			"landlock":   h.landlockState(),
+			"uid":        api.Enforced,
+			"devices":    api.Enforced,
+			"cgroup":     h.cgroupState(),
+		},
+		Limits: h.limitStates(true),
+	}
+	if !h.root {
+		// One id for init and programs, and the host's device inodes.
+		i.Mechanisms["uid"], i.Mechanisms["devices"] = api.Degraded, api.Degraded
+	}
+	i.Warnings = h.limitWarnings(i.Limits)
+	return i
+}
+
+// isolationOutside describes a container without namespaces.
+func (h *host) isolationOutside(w walls, why error) sandbox.Isolation {
+	state := func(on bool, s string) string {
+		if on {
+			return s
+		}
+		return api.Absent
+	}
+	i := sandbox.Isolation{
+		Level: sandbox.LevelRestricted,
+		Mechanisms: map[string]string{
+			"namespaces": api.Absent,
+			"root":       api.Absent,
+			"seccomp":    state(w.seccomp, api.Enforced),
+			"landlock":   state(w.landlock, h.landlockState()),
+			"uid":        state(w.ids && h.root, api.Enforced),
+			"devices":    api.Absent,
+			"cgroup":     h.cgroupState(),
+		},
+		Limits: h.limitStates(false),
+	}
+	if !w.landlock {
+		i.Level = sandbox.LevelNone
+	}
+	if why != nil {
+		i.Warnings = append(i.Warnings, fmt.Sprintf("isolation is restricted, not full: %v", why))
+	}
+	i.Warnings = append(i.Warnings, h.limitWarnings(i.Limits)...)
+	return i
+}
+
+func (h *host) cgroupState() string {
+	switch {
+	case h.has(cgroup.Memory) && h.has(cgroup.PIDs) && h.has(cgroup.CPU):
+		return api.Enforced
+	case h.cgroups != nil:
+		return api.Degraded
+	default:
+		return api.Absent
+	}
+}
+
+// limitWarnings says in one sentence which limits are weaker than promised.
+func (h *host) limitWarnings(states map[string]string) []string {
+	var weak []string
+	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitProcesses, sandbox.LimitDisk} {
+		if s := states[name]; s != api.Enforced {
+			weak = append(weak, name+" is "+s)
+		}
+	}
+	if len(weak) == 0 {
+		return nil
+	}
+	return []string{"limits: " + strings.Join(weak, ", ") + "; sandbox-run doctor tells how to mend it"}
+}
+
+// controllerOf is the controller that a limit needs.
+func controllerOf(limit string) cgroup.Controller {
+	switch limit {
+	case sandbox.LimitMemory:
+		return cgroup.Memory
+	case sandbox.LimitCPUs:
+		return cgroup.CPU
+	case sandbox.LimitCPUTime:
+		return cgroup.CPUAccounting
+	default:
+		return cgroup.PIDs
+	}
+}
+
+// whyAbsent says why a limit is not held by a control group.
+func (h *host) whyAbsent(limit string) string {
+	if h.cgroups == nil {
+		if h.cgroupsErr != nil {
+			return h.cgroupsErr.Error()
+		}
+		return "this host grants no control groups"
+	}
+	return h.cgroups.Controllers()[controllerOf(limit)].Reason
+}
+
+// mend is the command that lets a control group hold a limit.
+func (h *host) mend(limit string) string {
+	if h.cgroups == nil {
+		return ""
+	}
+	return h.cgroups.Controllers()[controllerOf(limit)].Mend
+}
+
+// mendNamespaces says how an ordinary user gets namespaces.
+func (h *host) mendNamespaces() string {
+	for _, s := range []struct{ file, bad, mend string }{
+		{"/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"},
+		{"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1", "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+		{"/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=15000"},
+	} {
+		if b, err := os.ReadFile(s.file); err == nil && strings.TrimSpace(string(b)) == s.bad {
+			return "As root: " + s.mend
+		}
+	}
+	return "In Docker or Kubernetes, start the container with --privileged or see docs/SECURITY.md; elsewhere allow user namespaces"
+}

@@ -1,0 +1,49 @@
+package local
+
+import (
+	"io/fs"
+	"os"
+)
+
+// hostRoot is what of the host's root a world is made of, looked up once.
+type hostRoot struct {
+	system       []systemDir
+	proc         []maskedName
+	linkerCache  int64 // size of /etc/ld.so.cache, or 0
+	alternatives bool
+	tameLoopback bool // socket buffers are charged to nobody
+}
+
+// systemDir is a directory of the operating system, or a link to one.
+type systemDir struct{ name, link string }
+
+type maskedName struct {
+	name string
+	dir  bool
+}
+
+func lookAtHost(tameLoopback bool) hostRoot {
+	h := hostRoot{tameLoopback: tameLoopback}
+	for _, name := range []string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"} {
+		info, err := os.Lstat("/" + name)
+		switch {
+		case err != nil:
+		case info.Mode()&fs.ModeSymlink != 0:
+			link, _ := os.Readlink("/" + name)
+			h.system = append(h.system, systemDir{name, link})
+		case info.IsDir():
+			h.system = append(h.system, systemDir{name: name})
+		}
+	}
+	for _, name := range maskedProc {
+		if info, err := os.Lstat("/proc/" + name); err == nil {
+			h.proc = append(h.proc, maskedName{name, info.IsDir()})
+		}
+	}
+	if info, err := os.Stat("/etc/ld.so.cache"); err == nil && info.Mode().IsRegular() {
+		h.linkerCache = info.Size()
+	}
+	info, err := os.Stat("/etc/alternatives")
+	h.alternatives = err == nil && info.IsDir()
+	return h
+}

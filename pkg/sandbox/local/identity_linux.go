@@ -1,0 +1,124 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// User ids of containers come from 0x70000000 up, which neither systemd, nor
+// Docker's userns-remap, nor the defaults of subuid give out. Each instance has
+// a block, and each container two ids of it: one for its init and one for its
+// programs, so that programs cannot reach init and no two containers that are
+// alive share an id.
+const (
+	firstID       = 0x70000000
+	idsPerNumber  = 0x10000000 / instances
+	maxContainers = idsPerNumber / 2
+)
+
+// idPool gives out the pairs of one instance's block.
+type idPool struct {
+	mu   sync.Mutex
+	base int
+	used [maxContainers]bool
+	next int
+}
+
+func newIDPool(number int) *idPool { return &idPool{base: firstID + number*idsPerNumber} }
+
+// take returns the id of a container's init; the programs have the next one.
+func (p *idPool) take() (id int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for range maxContainers {
+		slot := p.next
+		p.next = (p.next + 1) % maxContainers // an id rests as long as possible
+		if !p.used[slot] {
+			p.used[slot] = true
+			return p.base + 2*slot, nil
+		}
+	}
+	return 0, fmt.Errorf("%d containers are alive in this process, the most there are user ids for", maxContainers)
+}
+
+func (p *idPool) give(id int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used[(id-p.base)/2] = false
+}
+
+// identity says which ids a container's processes have and who maps them.
+//
+// The namespaces of a container are made first and belong to our own user
+// namespace (as root) or to an outer one of ours (as an ordinary user). The
+// programs live in an inner user namespace that is made last and owns nothing:
+// even with every capability inside it, mount, umount and remount are EPERM.
+type identity struct {
+	// root means that we may give out ids: the process is root in its user
+	// namespace, with the capabilities to prove it.
+	root bool
+	// id is the host's id of init; programs have id+1. Ordinary users have one
+	// id for everything.
+	id int
+}
+
+// initUser and programUser are the owners of files, as the namespace in which
+// the world is built sees them.
+func (i identity) programUser() int {
+	if i.root {
+		return i.id + 1
+	}
+	return 0 // the outer user namespace maps 0 to the caller
+}
+
+// outerMaps lets an ordinary user be root in the outer user namespace.
+func (i identity) outerMaps(pid int) error {
+	return writeMaps(pid, "deny", fmt.Sprintf("0 %d 1", os.Geteuid()), fmt.Sprintf("0 %d 1", os.Getegid()))
+}
+
+// innerMaps maps init to 0 and programs to the sandbox user.
+func (i identity) innerMaps(pid int) error {
+	m := fmt.Sprintf("0 %d 1\n%d %d 1", i.id, sandbox.UserID, i.id+1)
+	return writeMaps(pid, "", m, m)
+}
+
+func writeMaps(pid int, setgroups, uids, gids string) error {
+	for _, f := range []struct{ name, content string }{{"setgroups", setgroups}, {"uid_map", uids}, {"gid_map", gids}} {
+		if f.content == "" {
+			continue
+		}
+		if err := os.WriteFile(fmt.Sprintf("/proc/%d/%s", pid, f.name), []byte(f.content), 0); err != nil {
+			return fmt.Errorf("map user ids: %w", err)
+		}
+	}
+	return nil
+}
+
+// enterInner appends the move of init into the inner user namespace. As root
+// the host writes the maps afterwards; an ordinary user's init does it itself.
+func (i identity) enterInner(p *spawn.Program) {
+	p.Call("create the inner user namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWUSER))
+	if i.root {
+		return
+	}
+	writeFile(p, "/proc/self/setgroups", "deny", 0)
+	writeFile(p, "/proc/self/uid_map", fmt.Sprintf("%d 0 1", sandbox.UserID), 0)
+	writeFile(p, "/proc/self/gid_map", fmt.Sprintf("%d 0 1", sandbox.UserID), 0)
+}
+
+// becomeInit appends what init does once its ids are mapped.
+func (i identity) becomeInit(p *spawn.Program) {
+	if i.root {
+		p.Call("setgroups", unix.SYS_SETGROUPS, spawn.Value(0), spawn.Value(0))
+		p.Call("setresgid", unix.SYS_SETRESGID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
+		p.Call("setresuid", unix.SYS_SETRESUID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
+	}
+	// Nobody inside may look at init, whose memory is a copy of the spawner's.
+	p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(0))
+}

@@ -1,0 +1,166 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// An instance is one process of ours as others see it. It owns a number, and
+// everything that it makes on this machine carries the number in its name:
+// control groups, directories, user ids. The number is a file in the runtime
+// directory that its owner holds locked. A file that can be locked belongs to a
+// process that died, and what carries its number can be reclaimed.
+type instance struct {
+	number int
+	path   string
+	lock   *os.File
+	// dir is where it keeps files; it is made when it is first needed. Its
+	// parent is open to all, so its name cannot be guessed.
+	dir string
+}
+
+// instances is how many numbers there are, each with a block of user ids.
+const instances = 1 << 16
+
+// record is the content of an instance's file: what to look for when its owner
+// is dead.
+type record struct {
+	BootID string   `json:"boot_id"`
+	PID    int      `json:"pid"`
+	Dirs   []string `json:"dirs"`
+}
+
+// name is the prefix of everything that the instance makes.
+func (i *instance) name() string { return instanceName(i.number) }
+
+func instanceName(number int) string { return fmt.Sprintf("i%04x", number) }
+
+// newInstance takes a free number below the runtime directory.
+func newInstance(dir string) (*instance, error) {
+	if err := prepareRuntimeDir(dir); err != nil {
+		return nil, err
+	}
+	for range 100 {
+		i, err := takeNumber(dir, rand.IntN(instances))
+		if err != nil || i != nil {
+			return i, err
+		}
+	}
+	return nil, fmt.Errorf("no free instance number in %s after 100 tries; run sandbox-run gc", dir)
+}
+
+// takeNumber returns nil without an error when the number is taken.
+func takeNumber(dir string, number int) (*instance, error) {
+	path := filepath.Join(dir, instanceName(number))
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("take an instance number: %w", err)
+	}
+	// Between create and lock somebody who reclaims may have seen a file without
+	// an owner: then the lock fails or the name is gone.
+	var st unix.Stat_t
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil || unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink == 0 {
+		f.Close()
+		return nil, nil
+	}
+	i := &instance{number: number, path: path, lock: f}
+	i.dir = filepath.Join(os.TempDir(), fmt.Sprintf("sandbox-run-%s-%016x", i.name(), rand.Uint64()))
+	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Dirs: []string{i.dir}})
+	if _, err := f.Write(content); err != nil {
+		i.release()
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return i, nil
+}
+
+func (i *instance) release() {
+	_ = os.RemoveAll(i.dir)
+	_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
+	i.lock.Close()
+}
+
+// prepareRuntimeDir makes the directory and refuses one that another user could
+// have planted.
+func prepareRuntimeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the runtime directory: %w", err)
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(dir, &st); err != nil {
+		return fmt.Errorf("look at %s: %w", dir, err)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
+		return fmt.Errorf("the runtime directory %s is not ours alone (owner %d, mode %#o); remove it or set XDG_RUNTIME_DIR", dir, st.Uid, st.Mode&0o7777)
+	}
+	return nil
+}
+
+// defaultRuntimeDir is on a tmpfs wherever there is one, so that a reboot
+// empties it.
+func defaultRuntimeDir() string {
+	if os.Geteuid() == 0 {
+		return "/run/sandbox-run"
+	}
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "sandbox-run")
+	}
+	return filepath.Join(os.TempDir(), "sandbox-run-"+strconv.Itoa(os.Geteuid()))
+}
+
+// bootID names this boot of the kernel, or is empty where /proc does not tell.
+func bootID() string {
+	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(b))
+}
+
+// deadInstances calls reclaim for each number whose owner is dead, holding its
+// lock, and removes its file when reclaim succeeds.
+func deadInstances(dir string, reclaim func(number int, r record) error) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the runtime directory: %w", err)
+	}
+	var failed error
+	for _, e := range entries {
+		number, err := strconv.ParseUint(strings.TrimPrefix(e.Name(), "i"), 16, 16)
+		if err != nil || e.Name() != instanceName(int(number)) {
+			continue
+		}
+		failed = errors.Join(failed, reclaimNumber(filepath.Join(dir, e.Name()), int(number), reclaim))
+	}
+	return failed
+}
+
+func reclaimNumber(path string, number int, reclaim func(int, record) error) error {
+	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil // its owner has just removed it
+	}
+	defer f.Close()
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
+		return nil // its owner lives
+	}
+	var r record
+	if err := json.NewDecoder(f).Decode(&r); err != nil {
+		r = record{} // it died before it wrote; it had made nothing but the name
+	}
+	if err := reclaim(number, r); err != nil {
+		return fmt.Errorf("reclaim what process %d left: %w", r.PID, err)
+	}
+	return os.Remove(path)
+}

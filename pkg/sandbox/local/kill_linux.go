@@ -1,0 +1,46 @@
+package local
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+)
+
+// killPrograms kills every program of the container. It returns when each has
+// been signalled, which nobody can escape:
+//
+//   - In a pid namespace, kill(-1) of its pid 1 reaches all the rest, at once:
+//     the kernel lets no fork slip between.
+//   - Without one but with a uid of its own, a process of that uid does the same.
+//   - With neither, init is the subreaper of everything that runs and kills its
+//     descendants until none is left.
+func (c *container) killPrograms() error {
+	var p spawn.Program
+	everything := spawn.Value(-1)
+	sigkill := spawn.Value(int(unix.SIGKILL))
+	if c.walls.namespaces {
+		p.Call("kill everything", unix.SYS_KILL, everything, sigkill).Allow(unix.ESRCH)
+	} else {
+		if c.identity.root && c.walls.ids {
+			id := spawn.Value(c.identity.id + 1)
+			p.Fork("fork", unix.SYS_CLONE, []spawn.Arg{spawn.Value(uintptr(unix.SIGCHLD))}, func() {
+				p.Call("setresuid", unix.SYS_SETRESUID, id, id, id)
+				p.Call("kill everything of the uid", unix.SYS_KILL, everything, sigkill).Allow(unix.ESRCH)
+			})
+		}
+		p.KillTree()
+	}
+	_, err := c.init.Do(&p)
+	if errors.Is(err, spawn.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// killRest kills what a process has left behind and waits until it is gone.
+func (c *container) killRest() {
+	_ = c.killPrograms()
+	c.init.WaitIdle()
+}

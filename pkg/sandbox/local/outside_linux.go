@@ -1,0 +1,189 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// createOutside makes a container without namespaces: at restricted, for hosts
+// that refuse them, and at none. The program sees the host's root; what it may
+// touch there is Landlock's business. Its directories are host directories, and
+// the paths of the world inside are translated to them.
+//
+// why is what stopped isolation full, or nil when less was asked for.
+func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *container, err error) {
+	c := r.newContainer(spec, w)
+	defer func() {
+		if err != nil {
+			_ = c.Delete(context.Background())
+		}
+	}()
+	if spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp {
+		return nil, &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}
+	}
+	if w.landlock && r.host.landlockABI < minLandlock {
+		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
+	}
+	if c.identity.root = r.host.root && w.ids; c.identity.root {
+		if c.identity.id, err = r.ids.take(); err != nil {
+			return nil, err
+		}
+	}
+	if c.init, err = r.spawner.Fork(spawn.Namespaced{Child: func(p *spawn.Program) {
+		p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
+	}}); err != nil {
+		return nil, err
+	}
+	c.isolation = r.host.isolationOutside(w, why)
+	return c, c.makeDirs()
+}
+
+// makeDirs makes the directories that stand for the world's.
+func (c *container) makeDirs() error {
+	c.base = filepath.Join(c.rt.instance.dir, c.id)
+	if err := os.MkdirAll(c.base, 0o711); err != nil {
+		return fmt.Errorf("make the container's directory: %w", err)
+	}
+	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir} {
+		if err := c.makeDir(dir); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.spec.Mounts {
+		if err := c.standIn(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *container) makeDir(dir string) error {
+	path := filepath.Join(c.base, dir)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return fmt.Errorf("make the container's directory: %w", err)
+	}
+	if c.identity.root {
+		if err := os.Lchown(path, c.identity.id+1, c.identity.id+1); err != nil {
+			return fmt.Errorf("give the container its directory: %w", err)
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	c.trees[dir] = f
+	c.stand(dir, path)
+	return nil
+}
+
+// stand lets path stand for a path of the world inside.
+func (c *container) stand(target, path string) {
+	c.paths = append(c.paths, strings.TrimSuffix(target, "/"), path)
+}
+
+// standIn makes what stands for a mount. A read-only one is the source itself;
+// an overlay is a tree of links to it, in which new files can be made.
+func (c *container) standIn(m sandbox.Mount) error {
+	target := m.Target
+	if target == "" {
+		target = m.Source
+	}
+	if m.Source == "" || (!m.Overlay && target == m.Source) {
+		return nil // nothing can be hidden here, and what is in place is in place
+	}
+	if !m.Overlay {
+		c.stand(target, m.Source)
+		return nil
+	}
+	if err := c.makeDir(target); err != nil {
+		return err
+	}
+	return c.linkTree(m.Source, filepath.Join(c.base, target))
+}
+
+func (c *container) linkTree(source, target string) error {
+	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == source {
+			return err
+		}
+		name := filepath.Join(target, strings.TrimPrefix(path, source))
+		if !entry.IsDir() {
+			return os.Symlink(path, name)
+		}
+		if err := os.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+		if c.identity.root {
+			return os.Lchown(name, c.identity.id+1, c.identity.id+1)
+		}
+		return nil
+	})
+}
+
+// translate replaces the paths of the world inside by those that stand for
+// them.
+func (c *container) translate(p sandbox.Process) sandbox.Process {
+	if p.Dir == "" {
+		p.Dir = sandbox.WorkspaceDir
+	}
+	if len(c.paths) == 0 {
+		return p
+	}
+	p.Dir = c.translatePath(p.Dir)
+	p.Args, p.Env = c.translateAll(p.Args), c.translateAll(p.Env)
+	return p
+}
+
+func (c *container) translateAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = c.translatePath(s)
+	}
+	return out
+}
+
+// translatePath replaces each path of the world in s that stands at a border: a
+// path begins behind nothing, =, :, or a comma, and ends before nothing, /, :
+// or a comma.
+func (c *container) translatePath(s string) string {
+	for i := 0; i < len(c.paths); i += 2 {
+		from, to := c.paths[i], c.paths[i+1]
+		for at := 0; ; {
+			k := strings.Index(s[at:], from)
+			if k < 0 {
+				break
+			}
+			k += at
+			at = k + len(from)
+			begins := k == 0 || strings.ContainsRune("=:,", rune(s[k-1]))
+			ends := at == len(s) || strings.ContainsRune("/:,", rune(s[at]))
+			if begins && ends {
+				s = s[:k] + to + s[at:]
+				at = k + len(to)
+			}
+		}
+	}
+	return s
+}
+
+// removeDirs removes what makeDirs made.
+func (c *container) removeDirs() error {
+	if c.base == "" {
+		return nil
+	}
+	err := os.RemoveAll(c.base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

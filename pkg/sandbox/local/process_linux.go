@@ -1,0 +1,265 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// process is one program of a container and all that it starts.
+type process struct {
+	c       *container
+	pid     int // in the init's namespace
+	group   *group
+	streams *streams
+	started time.Time
+	sampler *sampler // nil where control groups tell everything
+	kill    sync.Once
+
+	done chan struct{} // closed when exit and err are set
+	exit sandbox.Exit
+	err  error
+}
+
+// Start implements [sandbox.Container].
+func (c *container) Start(_ context.Context, p sandbox.Process) (sandbox.Running, error) {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if err := c.mayStart(p); err != nil {
+		return nil, err
+	}
+	p = c.translate(p)
+	pr := &process{c: c, done: make(chan struct{})}
+	if err := pr.prepare(p); err != nil {
+		pr.abandon()
+		return nil, err
+	}
+	if err := pr.launch(p); err != nil {
+		pr.abandon()
+		return nil, err
+	}
+	pr.streams.start(p, pr.killOnce)
+	pr.watch(p.Limits)
+	c.mu.Lock()
+	c.running = pr
+	c.mu.Unlock()
+	go pr.finish()
+	return pr, nil
+}
+
+func (c *container) mayStart(p sandbox.Process) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deleted {
+		return fmt.Errorf("container %s is deleted", c.id)
+	}
+	if c.running != nil {
+		select {
+		case <-c.running.done:
+		default:
+			return errRunning
+		}
+	}
+	if len(p.Args) == 0 {
+		return errors.New("no program to start")
+	}
+	return p.Limits.Validate()
+}
+
+// prepare makes what the process needs on our side: its control group and its
+// pipes.
+func (pr *process) prepare(p sandbox.Process) (err error) {
+	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
+		return err
+	}
+	if err := pr.c.checkStrict(p.Limits); err != nil {
+		return err
+	}
+	owner := 0
+	if pr.c.identity.root && pr.c.walls.ids {
+		owner = pr.c.identity.id + 1
+	}
+	pr.streams, err = openStreams(p, owner)
+	return err
+}
+
+// launch has init fork the program and returns when it was executed.
+func (pr *process) launch(p sandbox.Process) error {
+	var program spawn.Program
+	filter, err := pr.c.filter()
+	if err != nil {
+		return err
+	}
+	ch := child{
+		p: &program, c: pr.c, process: p,
+		limits: pr.c.rlimits(p.Limits, pr.group.held),
+		cores:  someCores(pr.group.affinity()),
+		filter: filter,
+	}
+	pr.openStreamsInside(&ch, p)
+	pr.group.enter(&program)
+	number, args := pr.group.forkCall(&program)
+	program.Fork("fork", number, args, ch.build)
+	pr.group.leave(&program)
+	for _, fd := range ch.opened {
+		program.Call("close", unix.SYS_CLOSE, fd)
+	}
+	pr.started = time.Now()
+	reply, err := pr.c.init.Do(&program)
+	pr.streams.closeTheirs()
+	if err != nil {
+		return startError(p, err)
+	}
+	pr.pid = reply.PID
+	if p.TTY != nil {
+		if len(reply.Files) != 1 {
+			return fmt.Errorf("init sent %d terminals", len(reply.Files))
+		}
+		return pr.streams.attachTerminal(reply.Files[0], *p.TTY)
+	}
+	return nil
+}
+
+// openStreamsInside decides what the child's descriptors 0, 1 and 2 are.
+func (pr *process) openStreamsInside(ch *child, p sandbox.Process) {
+	if p.TTY != nil {
+		slave := pr.c.openTerminal(ch.p)
+		ch.terminal = true
+		ch.streams = [3]spawn.Arg{slave, slave, slave}
+		ch.opened = []spawn.Arg{slave}
+		return
+	}
+	var null spawn.Arg
+	for i, fd := range pr.streams.theirs {
+		if fd >= 0 {
+			ch.streams[i] = ch.p.File(fd)
+			continue
+		}
+		if ch.opened == nil {
+			null = ch.p.Call("open /dev/null", unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), ch.p.String(os.DevNull), spawn.Value(unix.O_RDWR|unix.O_CLOEXEC)).Save()
+			ch.opened = []spawn.Arg{null}
+		}
+		ch.streams[i] = null
+	}
+}
+
+// startError tells a program that cannot be executed from a failure of ours.
+func startError(p sandbox.Process, err error) error {
+	var step *spawn.StepError
+	if errors.As(err, &step) && step.Step == execStep {
+		return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
+	}
+	return fmt.Errorf("start %s: %w", p.Args[0], err)
+}
+
+// abandon frees what a process that did not start has taken.
+func (pr *process) abandon() {
+	if pr.pid != 0 {
+		pr.c.killRest()
+	}
+	if pr.streams != nil {
+		pr.streams.close()
+	}
+	if pr.group != nil {
+		_ = pr.group.delete()
+	}
+}
+
+// watch starts what ends the process for its memory where the kernel does not.
+func (pr *process) watch(l sandbox.Limits) {
+	pr.group.onOOM(pr.killOnce)
+	if !pr.group.held.memory {
+		pr.sampler = startSampler(pr.c.proc, l.MemoryBytes, pr.killOnce)
+	}
+}
+
+func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
+
+// finish waits for the end and gathers what is known about it.
+func (pr *process) finish() {
+	defer close(pr.done)
+	exit, err := pr.c.init.Wait(pr.pid)
+	pr.exit.Duration = time.Since(pr.started)
+	pr.c.killRest()
+	pr.sampler.stop()
+	pr.exit.WriteError = pr.streams.finish()
+	pr.exit.Code = exit.Status.ExitStatus()
+	if exit.Status.Signaled() {
+		pr.exit.Signal = int(exit.Status.Signal())
+		pr.exit.Code = 128 + pr.exit.Signal
+	}
+	pr.gather(exit.Usage)
+	if deleteErr := pr.group.delete(); err == nil {
+		err = deleteErr
+	}
+	if err != nil {
+		pr.err = fmt.Errorf("container %s: %w", pr.c.id, err)
+	}
+}
+
+// gather reads the figures; the process is dead, its groups still exist.
+func (pr *process) gather(usage spawn.Usage) {
+	pr.exit.Metrics = pr.group.metrics(&usage)
+	pr.group.events(&pr.exit)
+	if pr.sampler != nil {
+		pr.sampler.fill(&pr.exit)
+	}
+	pr.exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
+	pr.exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
+}
+
+// Wait implements [sandbox.Running].
+func (pr *process) Wait() (sandbox.Exit, error) {
+	<-pr.done
+	return pr.exit, pr.err
+}
+
+// Signal implements [sandbox.Running]. Init sends it, so that the number means
+// the process that init has not reaped yet.
+func (pr *process) Signal(sig syscall.Signal) error {
+	var p spawn.Program
+	for _, target := range []int{-pr.pid, pr.pid} {
+		p.Call("kill", unix.SYS_KILL, spawn.Value(target), spawn.Value(int(sig))).Allow(unix.ESRCH)
+	}
+	return pr.tell(&p)
+}
+
+// Kill implements [sandbox.Running].
+func (pr *process) Kill() error {
+	select {
+	case <-pr.done:
+		return nil
+	default:
+	}
+	return pr.c.killPrograms()
+}
+
+func (pr *process) tell(p *spawn.Program) error {
+	_, err := pr.c.init.Do(p)
+	if errors.Is(err, spawn.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// Metrics implements [sandbox.Running].
+func (pr *process) Metrics() (sandbox.Metrics, error) {
+	return pr.group.metrics(nil), nil
+}
+
+// Resize implements [sandbox.Running].
+func (pr *process) Resize(rows, cols uint16) error {
+	if pr.streams.stdout == nil {
+		return errors.New("the process has no terminal")
+	}
+	return pr.streams.resize(rows, cols)
+}

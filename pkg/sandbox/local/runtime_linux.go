@@ -1,0 +1,236 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Runtime implements [sandbox.Runtime] with this machine's kernel.
+type Runtime struct {
+	host     host
+	instance *instance
+	spawner  *spawn.Server
+	ids      *idPool
+	serial   atomic.Int64
+	filters  sync.Map // seccomp.Options → []byte
+
+	mu         sync.Mutex // guards the fields below
+	containers map[*container]struct{}
+	// fullWorks is set by the first container at full. From then on a failure
+	// is a failure and no reason to be content with less.
+	fullWorks bool
+	closed    bool
+}
+
+// New starts the runtime. It takes an instance number, and reclaims what dead
+// instances have left.
+func New(opts Options) (*Runtime, error) {
+	dir := opts.RuntimeDir
+	if dir == "" {
+		dir = defaultRuntimeDir()
+	}
+	r := &Runtime{host: inspectHost(opts), containers: map[*container]struct{}{}}
+	var err error
+	if r.instance, err = newInstance(dir); err != nil {
+		return nil, err
+	}
+	r.ids = newIDPool(r.instance.number)
+	if _, err := r.reclaim(dir); err != nil {
+		r.instance.release()
+		return nil, err
+	}
+	if r.spawner, err = startSpawner(); err != nil {
+		r.instance.release()
+		return nil, err
+	}
+	return r, nil
+}
+
+// startSpawner starts the spawner and makes it the reaper of whatever loses its
+// parent below it.
+func startSpawner() (*spawn.Server, error) {
+	s, err := spawn.Start()
+	if err != nil {
+		return nil, err
+	}
+	var p spawn.Program
+	p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
+	p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(0))
+	if _, err := s.Do(&p); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Name implements [sandbox.Runtime].
+func (r *Runtime) Name() string { return "local" }
+
+// Create implements [sandbox.Runtime].
+func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 {
+		return nil, errors.New("a container needs a disk limit")
+	}
+	switch spec.Network.Mode {
+	case "", sandbox.NetworkNone, sandbox.NetworkLocalhost:
+	default:
+		return nil, &sandbox.UnsupportedError{What: "network " + string(spec.Network.Mode), Reason: "the local runtime has none and localhost"}
+	}
+	c, err := r.create(spec)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		go c.Delete(context.Background())
+		return nil, errors.New("the runtime is closed")
+	}
+	r.containers[c] = struct{}{}
+	return c, nil
+}
+
+func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
+	switch spec.Level {
+	case sandbox.LevelNone:
+		return r.createOutside(spec, wallsNone, nil)
+	case sandbox.LevelRestricted:
+		return r.createOutside(spec, wallsRestricted, nil)
+	case sandbox.LevelFull, sandbox.LevelAuto, "":
+	default:
+		return nil, fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
+	}
+	c, err := r.createFull(spec)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case err == nil:
+		r.fullWorks = true
+		c.isolation = r.host.isolationFull()
+		return c, nil
+	case !refusal(err) || r.fullWorks:
+		return nil, err
+	case spec.Level == sandbox.LevelFull:
+		return nil, &sandbox.UnsupportedError{What: "isolation full", Reason: err.Error(), Mend: r.host.mendNamespaces()}
+	default:
+		return r.createOutside(spec, wallsRestricted, err)
+	}
+}
+
+// refusal tells a host that does not let us from a failure. ENOSPC is the answer
+// of a user namespace limit, ENODEV and EINVAL those of a kernel without
+// overlays (or without them in user namespaces).
+func refusal(err error) bool {
+	for _, errno := range []error{unix.EPERM, unix.EACCES, unix.ENOSYS, unix.EINVAL, unix.ENODEV, unix.ENOSPC} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *Runtime) forget(c *container) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.containers, c)
+}
+
+// Close implements [sandbox.Runtime].
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	var alive []*container
+	for c := range r.containers {
+		alive = append(alive, c)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, c := range alive {
+		errs = append(errs, c.Delete(context.Background()))
+	}
+	errs = append(errs, r.spawner.Close())
+	r.instance.release()
+	return errors.Join(errs...)
+}
+
+// filter is the seccomp program for the container's programs.
+func (c *container) filter() ([]byte, error) {
+	if !c.walls.seccomp {
+		return nil, nil
+	}
+	inet := c.spec.Network.Mode == sandbox.NetworkLocalhost
+	opts := seccomp.Options{
+		Inet:          inet,
+		NoUDP:         inet && c.rt.host.tameLoopback,
+		Restricted:    !c.walls.namespaces,
+		AllowAffinity: c.rt.host.cpuHeld(),
+	}
+	if f, ok := c.rt.filters.Load(opts); ok {
+		return f.([]byte), nil
+	}
+	arch, err := seccomp.ArchOf(runtime.GOARCH)
+	if err != nil {
+		return nil, err
+	}
+	program, err := seccomp.Compile(seccomp.Default(opts), arch)
+	if err != nil {
+		return nil, fmt.Errorf("compile the seccomp filter: %w", err)
+	}
+	f := seccomp.Marshal(program)
+	c.rt.filters.Store(opts, f)
+	return f, nil
+}
+
+// Reclaim frees what processes that died have left on this machine. It returns
+// a line for each thing that it removed.
+func Reclaim(opts Options) ([]string, error) {
+	dir := opts.RuntimeDir
+	if dir == "" {
+		dir = defaultRuntimeDir()
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err := prepareRuntimeDir(dir); err != nil {
+		return nil, err
+	}
+	r := &Runtime{host: inspectHost(opts)}
+	return r.reclaim(dir)
+}
+
+func (r *Runtime) reclaim(dir string) (removed []string, err error) {
+	err = deadInstances(dir, func(number int, rec record) error {
+		if r.host.cgroups != nil {
+			names, err := r.host.cgroups.Reclaim(instanceName(number) + "-")
+			removed = append(removed, names...)
+			if err != nil {
+				return err
+			}
+		}
+		for _, d := range rec.Dirs {
+			if _, err := os.Lstat(d); err != nil {
+				continue
+			}
+			if err := os.RemoveAll(d); err != nil {
+				return err
+			}
+			removed = append(removed, d)
+		}
+		return nil
+	})
+	return removed, err
+}

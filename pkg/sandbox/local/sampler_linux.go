@@ -1,0 +1,118 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// sampler watches the memory of a process tree where no control group does. It
+// is late by design: with a sample every 5 ms eight processes that allocate as
+// fast as they can were seen 48 MiB past a limit of 256 MiB.
+type sampler struct {
+	proc  *os.File // the container's /proc: it holds the tree and nothing else
+	limit int64
+	kill  func()
+	quit  chan struct{}
+	ended sync.WaitGroup
+
+	peakBytes, peakProcesses int64
+	killed                   bool
+}
+
+const (
+	sampleEvery = 5 * time.Millisecond
+	pageSize    = 4096
+)
+
+// startSampler returns nil when there is nothing to read.
+func startSampler(proc *os.File, limit int64, kill func()) *sampler {
+	if proc == nil {
+		return nil
+	}
+	s := &sampler{proc: proc, limit: limit, kill: kill, quit: make(chan struct{})}
+	s.ended.Go(s.run)
+	return s
+}
+
+func (s *sampler) run() {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		s.sample()
+		select {
+		case <-s.quit:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+func (s *sampler) sample() {
+	total, processes := residentBytes(s.proc)
+	s.peakBytes = max(s.peakBytes, total)
+	s.peakProcesses = max(s.peakProcesses, processes)
+	if s.limit > 0 && total > s.limit && !s.killed {
+		s.killed = true
+		s.kill()
+	}
+}
+
+// residentBytes sums the resident memory of every process but init. Shared
+// pages count once for each process, so the sum is an upper bound.
+func residentBytes(proc *os.File) (total, processes int64) {
+	if _, err := proc.Seek(0, 0); err != nil {
+		return 0, 0
+	}
+	names, _ := proc.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == 1 {
+			continue
+		}
+		fd, err := unix.Openat(int(proc.Fd()), fmt.Sprintf("%d/statm", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			continue
+		}
+		var buf [128]byte
+		n, _ := unix.Read(fd, buf[:])
+		unix.Close(fd)
+		fields := bytes.Fields(buf[:max(n, 0)])
+		if len(fields) < 2 {
+			continue
+		}
+		pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		total += pages * pageSize
+		processes++
+	}
+	return total, processes
+}
+
+func (s *sampler) stop() {
+	if s == nil {
+		return
+	}
+	close(s.quit)
+	s.ended.Wait()
+}
+
+// fill adds what was seen to the end of the process.
+func (s *sampler) fill(exit *sandbox.Exit) {
+	exit.MemoryKill = s.killed
+	m := &exit.Metrics
+	if m.MemoryPeakBytes == nil || *m.MemoryPeakBytes < s.peakBytes {
+		m.MemoryPeakBytes = &s.peakBytes
+		m.Sources["memory_peak_bytes"] = "runtime"
+	}
+	if m.ProcessesPeak == nil && s.peakProcesses > 0 {
+		m.ProcessesPeak = &s.peakProcesses
+		m.Sources["processes_peak"] = "runtime"
+	}
+}

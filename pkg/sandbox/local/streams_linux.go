@@ -1,0 +1,163 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// streams are the pipes between a program and its caller. The program never
+// gets a descriptor of the caller's own: through one it could reopen a file for
+// writing, lock it, or type into a terminal.
+type streams struct {
+	theirs [3]int // descriptors for the program, -1: /dev/null
+	stdin  *os.File
+	stdout *os.File // or the terminal
+	stderr *os.File
+
+	copies sync.WaitGroup // the output
+	mu     sync.Mutex
+	err    error // the first error of a writer
+}
+
+// openStreams makes the pipes that the process needs.
+func openStreams(p sandbox.Process, owner int) (_ *streams, err error) {
+	s := &streams{theirs: [3]int{-1, -1, -1}}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if p.TTY != nil {
+		return s, nil // the container makes the terminal
+	}
+	if p.Stdin != nil {
+		if s.theirs[0], s.stdin, err = pipe(1, owner); err != nil {
+			return nil, err
+		}
+	}
+	if p.Stdout != nil {
+		if s.theirs[1], s.stdout, err = pipe(0, owner); err != nil {
+			return nil, err
+		}
+	}
+	if p.Stderr != nil {
+		if s.theirs[2], s.stderr, err = pipe(0, owner); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// pipe makes a pipe of which end `ours` is non-blocking and stays here.
+func pipe(ours, owner int) (theirs int, file *os.File, err error) {
+	var fds [2]int
+	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		return -1, nil, fmt.Errorf("make a pipe: %w", err)
+	}
+	if owner > 0 {
+		// So that the program may open /dev/stdout.
+		_ = unix.Fchown(fds[1-ours], owner, owner)
+	}
+	if err := unix.SetNonblock(fds[ours], true); err != nil {
+		unix.Close(fds[0])
+		unix.Close(fds[1])
+		return -1, nil, fmt.Errorf("set O_NONBLOCK on a pipe: %w", err)
+	}
+	return fds[1-ours], os.NewFile(uintptr(fds[ours]), "pipe"), nil
+}
+
+// closeTheirs closes our copies of the program's ends.
+func (s *streams) closeTheirs() {
+	for i, fd := range s.theirs {
+		if fd >= 0 {
+			unix.Close(fd)
+			s.theirs[i] = -1
+		}
+	}
+}
+
+func (s *streams) close() {
+	s.closeTheirs()
+	for _, f := range []*os.File{s.stdin, s.stdout, s.stderr} {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+// start begins to copy. fail is called once when a writer fails.
+func (s *streams) start(p sandbox.Process, fail func()) {
+	if s.stdin != nil {
+		go s.feed(p)
+	}
+	if s.stdout != nil && p.Stdout != nil {
+		s.copies.Go(func() { s.drain(s.stdout, p.Stdout, fail) })
+	}
+	if s.stderr != nil {
+		s.copies.Go(func() { s.drain(s.stderr, p.Stderr, fail) })
+	}
+}
+
+// feed copies the caller's input. It may outlive the program while the caller's
+// reader blocks; its pipe is closed then, so it ends at the next byte.
+func (s *streams) feed(p sandbox.Process) {
+	_, _ = io.Copy(onlyWriter{s.stdin}, p.Stdin)
+	if p.TTY != nil {
+		_, _ = s.stdin.Write([]byte{4}) // end of input on a terminal, VEOF
+		return
+	}
+	s.stdin.Close()
+}
+
+// onlyWriter hides ReadFrom, whose splice would move the caller's file offset
+// past what the program has read.
+type onlyWriter struct{ io.Writer }
+
+// readSize is one read of a full pipe.
+const readSize = 64 << 10
+
+// drain copies one stream until its end. When the writer fails the rest is read
+// and dropped, so that the program's end is not held up.
+func (s *streams) drain(from *os.File, to io.Writer, fail func()) {
+	buf := make([]byte, readSize)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && to != nil {
+			if _, werr := to.Write(buf[:n]); werr != nil {
+				s.failed(werr)
+				fail()
+				to = nil
+			}
+		}
+		if err != nil {
+			return // io.EOF, EIO of a terminal whose other side is gone, closed
+		}
+	}
+}
+
+func (s *streams) failed(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// finish waits until everything that was written has been copied. Every writer
+// must be dead by then.
+func (s *streams) finish() error {
+	s.copies.Wait()
+	s.close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+var errRunning = errors.New("a process is running in this container")

@@ -1,0 +1,247 @@
+package local
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// staging is where a root is put together, in a mount namespace of its own.
+// Nothing that a root is made of lies below it.
+const staging = "/sys"
+
+// sysctlFD is a descriptor of /proc/sys/user that init keeps for
+// [world.forbidUserNamespaces].
+const sysctlFD = 10
+
+// world appends the calls that build a container's root.
+//
+// There is one tmpfs, limited in bytes and inodes: it is the root, and what the
+// program may write (/tmp, /dev/shm, the workspace) are directories of it that
+// are mounted again, so the sum of everything written stays below the disk
+// limit. A second one, with the compiler's limit, holds the build directory.
+// Host directories come as overlays, never as bare binds: locks and inotify
+// watches go by inode, and through a shared one they reach from one run into
+// another.
+type world struct {
+	p        *spawn.Program
+	spec     sandbox.Spec
+	identity identity
+	host     hostRoot
+	made     map[string]bool // directories, relative to the root
+	caches   int
+}
+
+// build appends everything up to and including the move into the root. What
+// needs the world's privileges is then done for good.
+func (w *world) build() {
+	w.privateMounts()
+	w.system()
+	for _, m := range w.spec.Mounts {
+		w.hostMount(m)
+	}
+	w.devices()
+	w.proc()
+	w.pivot()
+	w.writable()
+	w.network()
+	w.p.Call("sethostname", unix.SYS_SETHOSTNAME, w.p.String(sandbox.Hostname), spawn.Value(len(sandbox.Hostname)))
+}
+
+func (w *world) mount(what, source, target, fstype string, flags uintptr, data string) {
+	var d spawn.Arg
+	if data != "" {
+		d = w.p.String(data)
+	}
+	w.p.Call("mount "+what, unix.SYS_MOUNT, w.p.String(source), w.p.String(target), w.p.String(fstype), spawn.Value(flags), d)
+}
+
+// dir makes a directory and its parents, relative to the root.
+func (w *world) dir(name string, mode uint32) {
+	name = strings.Trim(name, "/")
+	if name == "" || w.made[name] {
+		return
+	}
+	if parent := path.Dir(name); parent != "." {
+		w.dir(parent, 0o755)
+	}
+	w.made[name] = true
+	w.p.Call("mkdir /"+name, unix.SYS_MKDIRAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(mode)).Allow(unix.EEXIST)
+}
+
+// own gives a directory to the programs' user.
+func (w *world) own(name string) {
+	id := w.identity.programUser()
+	w.p.Call("chown /"+name, unix.SYS_FCHOWNAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(id), spawn.Value(id), spawn.Value(0))
+}
+
+func (w *world) privateMounts() {
+	w.p.Call("umask", unix.SYS_UMASK, spawn.Value(0))
+	w.mount("/ private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	w.mount("the root", "tmpfs", staging, "tmpfs", unix.MS_NOSUID, tmpfsOptions(w.spec.Disk, 0o755))
+	w.p.Call("chdir to the root", unix.SYS_CHDIR, w.p.String(staging))
+	w.dir(".empty", 0o555)
+	if w.spec.BuildDisk.Bytes > 0 {
+		w.dir(".build", 0o755)
+		w.mount("the build disk", "tmpfs", ".build", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(w.spec.BuildDisk, 0o755))
+		w.dir(".build/build", 0o755)
+		w.own(".build/build")
+	}
+}
+
+// ownInodes is what the root itself is made of, beside the program's files.
+const ownInodes = 96
+
+func tmpfsOptions(limit sandbox.DiskLimit, mode uint32) string {
+	return fmt.Sprintf("size=%d,nr_inodes=%d,mode=%o", limit.Bytes, limit.Inodes+ownInodes, mode)
+}
+
+// system brings the operating system's own directories and a synthetic /etc.
+func (w *world) system() {
+	for _, s := range w.host.system {
+		if s.link != "" {
+			w.p.Call("symlink /"+s.name, unix.SYS_SYMLINKAT, w.p.String(s.link), spawn.FD(unix.AT_FDCWD), w.p.String(s.name))
+			continue
+		}
+		w.overlay("/"+s.name, s.name)
+	}
+	w.dir("etc", 0o755)
+	for _, f := range etcFiles {
+		writeFile(w.p, "etc/"+f.name, f.content, 0o644)
+	}
+	if w.host.linkerCache > 0 {
+		w.copyFile("/etc/ld.so.cache", "etc/ld.so.cache", w.host.linkerCache)
+	}
+	if w.host.alternatives {
+		w.dir("etc/alternatives", 0o755)
+		w.overlay("/etc/alternatives", "etc/alternatives")
+	}
+}
+
+// etcFiles is all that /etc tells: the same on every host.
+var etcFiles = []struct{ name, content string }{
+	{"passwd", fmt.Sprintf("root:x:0:0:root:/:/usr/sbin/nologin\n%[1]s:x:%[2]d:%[2]d:%[1]s:%[3]s:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", sandbox.UserName, sandbox.UserID, sandbox.WorkspaceDir)},
+	{"group", fmt.Sprintf("root:x:0:\n%s:x:%d:\nnogroup:x:65534:\n", sandbox.UserName, sandbox.UserID)},
+	{"hosts", "127.0.0.1 localhost " + sandbox.Hostname + "\n"},
+	{"hostname", sandbox.Hostname + "\n"},
+	{"nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
+	{"resolv.conf", ""},
+}
+
+// writeFile appends the calls that write a small file.
+func writeFile(p *spawn.Program, name, content string, mode uint32) {
+	flags := unix.O_WRONLY | unix.O_CLOEXEC
+	if mode != 0 {
+		flags |= unix.O_CREAT | unix.O_EXCL
+	}
+	fd := p.Call("open "+name, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(name), spawn.Value(flags), spawn.Value(mode)).Save()
+	if content != "" {
+		p.Call("write "+name, unix.SYS_WRITE, fd, p.String(content), spawn.Value(len(content)))
+	}
+	p.Call("close "+name, unix.SYS_CLOSE, fd)
+}
+
+// copyFile appends the calls that copy a host file of a known size.
+func (w *world) copyFile(source, target string, size int64) {
+	from := w.p.Call("open "+source, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), w.p.String(source), spawn.Value(unix.O_RDONLY|unix.O_CLOEXEC)).Save()
+	to := w.p.Call("create /"+target, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), w.p.String(target), spawn.Value(unix.O_WRONLY|unix.O_CREAT|unix.O_CLOEXEC), spawn.Value(0o644)).Save()
+	w.p.Call("copy "+source, unix.SYS_SENDFILE, to, from, spawn.Value(0), spawn.Value(size))
+	w.p.Call("close", unix.SYS_CLOSE, from)
+	w.p.Call("close", unix.SYS_CLOSE, to)
+}
+
+// hostMount brings one mount of the spec.
+func (w *world) hostMount(m sandbox.Mount) {
+	target := m.Target
+	if target == "" {
+		target = m.Source
+	}
+	target = strings.Trim(path.Clean(target), "/")
+	if m.Source == "" {
+		w.empty(target)
+		return
+	}
+	info, err := os.Stat(m.Source)
+	if err != nil && m.Optional {
+		return
+	}
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		w.dir(path.Dir(target), 0o755)
+		w.copyFile(m.Source, target, info.Size())
+	case m.Writable:
+		w.dir(target, 0o755)
+		w.mount(target, m.Source, target, "", unix.MS_BIND, "")
+		w.mount(target, "", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "")
+	case m.Overlay:
+		w.dir(target, 0o755)
+		w.writableOverlay(m.Source, target)
+	default:
+		w.dir(target, 0o755)
+		w.overlay(m.Source, target)
+	}
+}
+
+// empty hides what a host mount has at target.
+func (w *world) empty(target string) {
+	w.mount("an empty /"+target, ".empty", target, "", unix.MS_BIND, "")
+	w.mount("an empty /"+target, "", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
+}
+
+// overlay mounts a host directory read-only, through inodes of its own.
+func (w *world) overlay(source, target string) {
+	w.dir(target, 0o755)
+	w.mount("/"+target, "overlay", target, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV,
+		"lowerdir="+escapeOption(source)+":.empty")
+}
+
+// writableOverlay is an overlay whose changes go to the build disk and end with
+// the container.
+func (w *world) writableOverlay(source, target string) {
+	w.caches++
+	upper, work := fmt.Sprintf(".build/u%d", w.caches), fmt.Sprintf(".build/w%d", w.caches)
+	w.dir(upper, 0o755)
+	w.own(upper)
+	w.dir(work, 0o755)
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", escapeOption(source), upper, work)
+	if !w.identity.root {
+		options += ",userxattr"
+	}
+	w.mount("/"+target, "overlay", target, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+}
+
+// escapeOption quotes what means something in a list of overlay directories.
+func escapeOption(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
+}
+
+// pivot makes the staged root the root and lets go of the host's.
+func (w *world) pivot() {
+	w.p.Call("pivot_root", unix.SYS_PIVOT_ROOT, w.p.String("."), w.p.String("."))
+	w.p.Call("unmount the old root", unix.SYS_UMOUNT2, w.p.String("."), spawn.Value(unix.MNT_DETACH))
+	w.p.Call("chdir /", unix.SYS_CHDIR, w.p.String("/"))
+}
+
+// writable mounts the directories that the program may write and closes the
+// rest of the root.
+func (w *world) writable() {
+	binds := []struct{ source, target string }{{"tmp", "tmp"}, {"workspace", "workspace"}, {"dev/shm", "dev/shm"}}
+	if w.spec.BuildDisk.Bytes > 0 {
+		w.dir("build", 0o755)
+		binds = append(binds, struct{ source, target string }{".build/build", "build"})
+	}
+	for _, b := range binds {
+		w.mount("/"+b.target, b.source, b.target, "", unix.MS_BIND, "")
+		w.mount("/"+b.target, "", b.target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "")
+	}
+	if w.spec.BuildDisk.Bytes > 0 {
+		w.p.Call("hide the build disk", unix.SYS_UMOUNT2, w.p.String(".build"), spawn.Value(unix.MNT_DETACH))
+	}
+	w.mount("/ read-only", "", "/", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID, "")
+}

@@ -1,0 +1,3 @@
+module example.test/shapes
+
+go 1.21

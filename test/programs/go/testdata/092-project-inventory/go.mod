@@ -1,0 +1,3 @@
+module example.test/inventory
+
+go 1.21

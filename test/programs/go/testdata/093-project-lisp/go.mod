@@ -1,0 +1,3 @@
+module example.test/lisp
+
+go 1.21

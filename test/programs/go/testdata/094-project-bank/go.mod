@@ -1,0 +1,3 @@
+module example.test/bank
+
+go 1.21

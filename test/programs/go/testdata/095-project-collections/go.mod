@@ -1,0 +1,3 @@
+module example.test/collections
+
+go 1.21

@@ -1,0 +1,3 @@
+module example.test/embedded
+
+go 1.21

@@ -1,0 +1,3 @@
+module example.test/initorder
+
+go 1.21

@@ -1,0 +1,3 @@
+module example.test/matrix
+
+go 1.21

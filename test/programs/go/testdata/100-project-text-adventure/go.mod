@@ -1,0 +1,3 @@
+module example.test/adventure
+
+go 1.21

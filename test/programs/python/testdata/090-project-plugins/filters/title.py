@@ -1,0 +1,5 @@
+NAME = "title"
+
+
+def apply(text):
+    return text.title()

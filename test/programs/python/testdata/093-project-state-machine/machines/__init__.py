@@ -1,0 +1,3 @@
+from .core import Machine, Refused
+
+__all__ = ["Machine", "Refused"]

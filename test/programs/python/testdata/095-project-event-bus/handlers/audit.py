@@ -1,0 +1,7 @@
+LOG = []
+
+
+def register(bus):
+    @bus.on("*")
+    def record(event, **data):
+        LOG.append((event, *data.values()))

@@ -1,0 +1,2 @@
+def record(parent):
+    return ", ".join([parent.name] + [child.name for child in parent.children])

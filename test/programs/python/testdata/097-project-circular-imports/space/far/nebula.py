@@ -1,0 +1,5 @@
+from ..near.moon import NAME
+
+
+def neighbour():
+    return f"far away from {NAME}"
