@@ -36,8 +36,6 @@ func (e engine) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	return e.runtime.Probe(ctx)
 }
 
-func (e engine) Reclaim(context.Context) ([]string, error) { return reclaim() }
-
 func (e engine) Close() error { return e.runtime.Close() }
 
 // executorConfig is the operator's decisions in the executor's terms.

@@ -6,11 +6,18 @@ import (
 	"os"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language/esbuild"
 )
 
 // version is the release, set by the linker (-X main.version=1.2.0).
 var version string
 
 func main() {
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Deps{Open: openEngine, Version: version}))
+	// In a container this very binary is the TypeScript compiler; see
+	// [language.EsbuildCommand].
+	if len(os.Args) > 1 && os.Args[1] == language.EsbuildCommand {
+		os.Exit(esbuild.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Deps{Open: openEngine, Reclaim: reclaim, Version: version}))
 }

@@ -22,8 +22,6 @@ type Engine interface {
 	Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing)
 	// Probe tells what the runtime can enforce on this host.
 	Probe(ctx context.Context) (sandbox.Capabilities, error)
-	// Reclaim removes what killed runs left behind and names it, one line each.
-	Reclaim(ctx context.Context) ([]string, error)
 	// Close frees the engine.
 	Close() error
 }
@@ -40,6 +38,9 @@ type Job struct {
 type Deps struct {
 	// Open makes the engine. It is called once and only by verbs that need it.
 	Open func(cfg config.Config, notify func(message string)) (Engine, error)
+	// Reclaim removes what killed runs left behind and names it, one line each.
+	// It needs no engine: to open one may reclaim as well.
+	Reclaim func() ([]string, error)
 	// Version is the release, e.g. 1.2.0; empty for a build from source.
 	Version string
 }

@@ -65,8 +65,8 @@ func (f *fakeEngine) play(ctx context.Context, s step, job Job, sink executor.Si
 	send := func(e api.Event) (*api.Result, error) {
 		f.seq++
 		e.Seq = f.seq
-		if sink(e) != nil || ctx.Err() != nil && e.Type != api.EventResult {
-			return cancelled(), nil
+		if sink(e) != nil {
+			return cancelled(), os.WriteFile("told", nil, 0o600)
 		}
 		return e.Result, nil
 	}
@@ -149,7 +149,7 @@ func (f *fakeEngine) Probe(context.Context) (sandbox.Capabilities, error) {
 	return caps, nil
 }
 
-func (f *fakeEngine) Reclaim(context.Context) ([]string, error) {
+func reclaimFake() ([]string, error) {
 	return strings.Fields(os.Getenv("FAKE_LEFTOVERS")), nil
 }
 

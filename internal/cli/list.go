@@ -105,14 +105,11 @@ func (a *app) gc(args []string) (int, error) {
 	if err != nil || help {
 		return exitOK, err
 	}
+	// A signal does not cut this short: what is left half removed would be
+	// found again, but there is nothing to gain.
 	stop := newStopper()
 	defer stop.release()
-	engine, err := a.open(func(string) {})
-	if err != nil {
-		return 0, err
-	}
-	defer engine.Close()
-	removed, err := engine.Reclaim(stop.ctx)
+	removed, err := a.deps.Reclaim()
 	if err != nil {
 		return 0, fmt.Errorf("cannot remove everything: %w", err)
 	}

@@ -93,7 +93,7 @@ layout() {
 # timers, no waiting for entropy, nothing printed that nobody reads.
 parameters() {
 	echo root=/dev/vda ro rootfstype=ext4 console=ttyS0 panic=-1 \
-		mitigations=off nokaslr audit=0 tsc=reliable no_timer_check \
+		mitigations=off tsc=reliable no_timer_check \
 		random.trust_cpu=on quiet loglevel=3 systemd.show_status=0 \
 		"$(layout)" \
 		"sandbox_vm.cgroup=$cgroup" "sandbox_vm.user=$user" "sandbox_vm.token=$token"
@@ -150,7 +150,7 @@ verdict() {
 		}
 		die "the machine ended with code $boot_status and no end marker; its last lines are above"
 	fi
-	[[ -z $out ]] || tar --extract --file "$work/out.tar" --directory "$out" ||
+	[[ -z $out ]] || tar --extract --no-same-owner --file "$work/out.tar" --directory "$out" ||
 		die "what the tests left in /opt/test/out could not be put into $out"
 	say "$cgroup $user: exit code $code; userland after $(started) s," \
 		"tests ended at $uptime s, all done after $SECONDS s"

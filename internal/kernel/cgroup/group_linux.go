@@ -67,7 +67,7 @@ func (h *Hierarchy) Create(name string, l Limits) (*Group, error) {
 		}
 		g.CloseJoinFiles()
 		undo := h.trees[:i]
-		if made && false {
+		if made {
 			undo = h.trees[:i+1]
 		}
 		for _, u := range undo {

@@ -141,7 +141,7 @@ func live(t testing.TB) *Hierarchy {
 			if names, _ := tr.base.subdirs(tr.parent); len(names) > 0 {
 				t.Errorf("left behind in %s: %v", tr.base.path(tr.parent), names)
 			}
-			if err := tr.base.rmdir(tr.parent); err != nil {
+			if err := tr.removeAll(tr.parent); err != nil {
 				t.Error(err)
 			}
 		}

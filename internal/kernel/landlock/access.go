@@ -34,14 +34,14 @@ const (
 // [PathRule.Attr] encodes.
 const RulePathBeneath = 1
 
-// The ABI that brought what a ruleset may lack.
+// The ABI that brought what a ruleset may lack. ABI 7 (Linux 6.15) only added
+// options for the audit log.
 const (
 	abiRefer    = 2 // Linux 5.19
 	abiTruncate = 3 // Linux 6.2
 	abiNet      = 4 // Linux 6.7
 	abiIoctlDev = 5 // Linux 6.10
 	abiScope    = 6 // Linux 6.12
-	abiNewest   = 7 // Linux 6.15; brought only options for the audit log
 )
 
 const (

@@ -308,7 +308,7 @@ func TestLive(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Logf("this kernel has ABI %d", newest)
-	for abi := range min(newest, abiNewest) + 1 {
+	for abi := range newest + 1 {
 		t.Run(fmt.Sprint(abi), func(t *testing.T) {
 			o := world(t)
 			o.ABI = abi

@@ -15,6 +15,10 @@ type Rules struct {
 	// ReadWrite are those to do anything in, but for making device nodes. A
 	// device that is named itself may also be controlled by ioctl.
 	ReadWrite []string
+	// OtherRoot says that the paths are directories of a root that is not the
+	// caller's: they are taken as they are, and devices below those to write may
+	// be controlled by ioctl, since such a root holds none but harmless ones.
+	OtherRoot bool
 	// DenyTCP refuses to bind and connect TCP sockets. UDP and the rest are not
 	// Landlock's to decide.
 	DenyTCP bool
@@ -48,14 +52,13 @@ func (p PathRule) Attr(fd int32) []byte {
 }
 
 // Build makes the ruleset for a kernel of the given ABI; see [ABI]. An ABI that
-// is newer than this package is used as the newest that it knows. Symbolic links
-// are followed, as they will be when the path is opened. A path that does not
-// exist is an error that wraps [fs.ErrNotExist].
+// is newer than 7 gets what 7 gets. Symbolic links are followed, as they will be
+// when the path is opened. A path that does not exist is an error that wraps
+// [fs.ErrNotExist].
 func (r Rules) Build(abi int) (Ruleset, error) {
 	if abi < 1 {
 		return Ruleset{}, fmt.Errorf("landlock: this kernel has none (ABI %d): it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK, enabled at boot", abi)
 	}
-	abi = min(abi, abiNewest)
 	set := Ruleset{Attr: r.attr(abi), Gaps: r.gaps(abi)}
 	grants := []struct {
 		paths  []string
@@ -66,7 +69,7 @@ func (r Rules) Build(abi int) (Ruleset, error) {
 	}
 	for _, g := range grants {
 		for _, path := range g.paths {
-			rule, err := grant(path, g.access, abi)
+			rule, err := r.grant(path, g.access, abi)
 			if err != nil {
 				return Ruleset{}, err
 			}
@@ -77,7 +80,13 @@ func (r Rules) Build(abi int) (Ruleset, error) {
 }
 
 // grant fits the rights to the kind of file and to the ABI.
-func grant(path string, access uint64, abi int) (PathRule, error) {
+func (r Rules) grant(path string, access uint64, abi int) (PathRule, error) {
+	if r.OtherRoot {
+		if access == accessReadWrite {
+			access |= AccessFSIoctlDev
+		}
+		return PathRule{Path: path, Access: access & handledFS(abi)}, nil
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return PathRule{}, fmt.Errorf("landlock: cannot make a rule: %w", err)

@@ -44,12 +44,11 @@ func TestDefaultAgreesWithNaive(t *testing.T) {
 				}
 			}
 			for n := range uint32(1024) {
-				for i, flip := range flips {
-					c := call{arch: arch, number: n, args: [6]uint64{flip, flip + uint64(i), flip}}
-					check(t, c)
-					c.number |= x32Bit
-					check(t, c)
-				}
+				flip := flips[n%4]
+				c := call{arch: arch, number: n, args: [6]uint64{flip, flip + uint64(n%3), flip}}
+				check(t, c)
+				c.number |= x32Bit
+				check(t, c)
 			}
 		}
 	}
@@ -322,7 +321,7 @@ func TestToolchainsFloor(t *testing.T) {
 	}
 }
 
-// TestDefaultIsTidy: every rule says why, and every name is in the tables.
+// TestDefaultIsTidy: every rule says why.
 func TestDefaultIsTidy(t *testing.T) {
 	for _, opts := range everyOptions() {
 		for i, rule := range Default(opts).Rules {

@@ -28,9 +28,10 @@ func (b *classBuilder) class(name string) uint16 {
 	return b.count
 }
 
-// build makes a class with methods of the form ACCESS, name, descriptor.
+// buildClass makes a class whose methods have one attribute each. The pool
+// begins with a number that takes two places.
 func buildClass(name string, access uint16, methods ...classMethod) []byte {
-	var b classBuilder
+	b := classBuilder{pool: []byte{tagLong, 1, 2, 3, 4, 5, 6, 7, 8}, count: 2}
 	this := b.class(name)
 	var body []byte
 	for _, m := range methods {
@@ -103,6 +104,15 @@ func TestParseClassRefuses(t *testing.T) {
 		if class, err := parseClass(whole[:length]); err == nil {
 			t.Errorf("%d of %d bytes give %+v", length, len(whole), class)
 		}
+	}
+}
+
+func TestParseClassRefusesAnotherConstant(t *testing.T) {
+	data := buildClass("Abc", 0) // as an index, the length of the text is that of the text
+	this := data[len(data)-10:]  // and six more numbers of two bytes
+	binary.BigEndian.PutUint16(this, binary.BigEndian.Uint16(this)-1)
+	if class, err := parseClass(data); err == nil {
+		t.Errorf("a text as the class gives %+v", class)
 	}
 }
 

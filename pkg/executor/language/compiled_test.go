@@ -204,6 +204,17 @@ func (m memoryTree) Walk(_ int, visit func(sandbox.FileInfo) error) error {
 	return nil
 }
 
+// fakeProgram writes a shell script.
+func fakeProgram(t *testing.T, name, script string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // diagnoseCase is what a phase wrote and what must be made of it.
 type diagnoseCase struct {
 	name, phase, stderr string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -160,7 +161,7 @@ func (goLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 		Compile: &Step{
 			Args: append(args, pkg.targets...),
 			Env:  append(goEnv(), "GOMAXPROCS="+strconv.Itoa(wholeCPUs(res.CompileCPUs))),
-			Dir:  filepath.Join(sandbox.WorkspaceDir, pkg.dir),
+			Dir:  path.Join(sandbox.WorkspaceDir, pkg.dir),
 		},
 		Run: func(sandbox.FileTree) (Step, error) {
 			return Step{Args: append([]string{goBinary}, src.Args...), Env: goRunEnv(res)}, nil

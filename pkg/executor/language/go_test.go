@@ -264,3 +264,20 @@ func FuzzFindGoPackage(f *testing.F) {
 		_, _ = findGoPackage(src.Files, src, "1.26")
 	})
 }
+
+func TestGoFind(t *testing.T) {
+	home := t.TempDir()
+	fakeProgram(t, filepath.Join(home, "wrapper/go"), "exit 1")
+	fakeProgram(t, filepath.Join(home, "sdk/go1.30rc2/bin/go"), "exit 1")
+	version := []byte("go1.30rc2\ntime 2027-01-01T00:00:00Z\n")
+	if err := os.WriteFile(filepath.Join(home, "sdk/go1.30rc2/VERSION"), version, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	found, missing := newGo().Find(t.Context(), Host{Path: []string{filepath.Join(home, "wrapper")}, Home: home})
+	if i := slices.IndexFunc(found, func(tc Toolchain) bool { return tc.Version == "1.30rc2" }); i < 0 || found[i].Origin != "~/sdk" {
+		t.Errorf("found %+v", found)
+	}
+	if len(missing) != 1 || !strings.Contains(missing[0].Reason, "wrapper/go cannot be used") {
+		t.Errorf("missing %+v", missing)
+	}
+}

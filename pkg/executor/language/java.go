@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -64,12 +65,16 @@ func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 		}
 		found = append(found, tc)
 	}
-	if len(found) == 0 {
-		for _, c := range host.candidates("java", []string{"java"}, nil) {
-			missing = append(missing, Missing{"java", c.Program + " has no javac beside it: it is a runtime, and compiling needs a JDK"})
+	for _, c := range host.candidates("java", []string{"java"}, nil) {
+		if _, ok := firstProgram(filepath.Join(filepath.Dir(c.Program), "javac")); !ok {
+			missing = append(missing, Missing{"java", noJavac(c.Program)})
 		}
 	}
 	return found, orNotFound("java", "javac", found, missing)
+}
+
+func noJavac(program string) string {
+	return program + " has no javac beside it: it is a runtime, and compiling needs a JDK"
 }
 
 // javaToolchain describes the JDK of a javac. A configuration may also name its
@@ -82,7 +87,7 @@ func javaToolchain(ctx context.Context, host Host, c candidate) (Toolchain, erro
 	}
 	javac, ok := firstProgram(filepath.Join(home, "bin/javac"))
 	if !ok {
-		return Toolchain{}, fmt.Errorf("%s has no javac beside it: it is a runtime, and compiling needs a JDK", c.Program)
+		return Toolchain{}, errors.New(noJavac(c.Program))
 	}
 	version, err := jdkVersion(ctx, host, home, javac)
 	if err != nil {
@@ -120,7 +125,7 @@ func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if len(project.names) == 0 {
 		return Plan{}, errors.New("there is no Java source: give at least one .java file")
 	}
-	if src.Entry != "" && src.Code == nil && !slices.Contains(namesWithSuffix(src.Files, ".java"), filepath.Clean(src.Entry)) {
+	if src.Entry != "" && src.Code == nil && !slices.Contains(namesWithSuffix(src.Files, ".java"), path.Clean(src.Entry)) {
 		return Plan{}, fmt.Errorf("the entry %s is not one of the Java files", src.Entry)
 	}
 	return Plan{

@@ -242,11 +242,13 @@ func TestScanJavaSource(t *testing.T) {
 			javaSource{types: []string{"A", "D"}}},
 		{"unicode escapes", `package \u0061.b; public cl\u0061ss \uu0041 { String s = "\\u0022 } class X"; String t = "\u0022; } class B {}`,
 			javaSource{pkg: "a.b", types: []string{"A", "B"}, public: "A"}},
+		{"an escaped escape", "// \\\\u000a class No {}\nclass A {} // \\u000a class B {}",
+			javaSource{types: []string{"A", "B"}}},
 		{"annotations", "@A(value = {@B({1, 2}), @B(C.class)}) @Override public @D({}) final class E {} public @interface F { int x() default 1; }",
 			javaSource{types: []string{"E", "F"}, public: "E"}},
 		{"kinds", "interface A<T extends B> {} sealed interface S permits R {} record R<T>(int x) implements S {} enum E { X { void f() {} }; } public record Q(int y) {}",
 			javaSource{types: []string{"A", "S", "R", "E", "Q"}, public: "Q"}},
-		{"compact", "int record = 1; Class<?> c = A.class; public void f() { class Local {} } class A {}\nvoid main() {}",
+		{"compact", "int record = 1; boolean c = A.class instanceof Object; public void f(int module) { class Local {} } class A {}\nvoid main() {}",
 			javaSource{types: []string{"A"}}},
 		{"module", "import java.util.*; @Deprecated open module a.b { requires c; }",
 			javaSource{module: "a.b"}},
@@ -301,6 +303,49 @@ func TestReadJavaProject(t *testing.T) {
 	}
 	if p.files["src/main/java/app/B.java"] != nil || p.files["pom.xml"] == nil {
 		t.Errorf("files: %q", namesWithSuffix(p.files, ""))
+	}
+}
+
+func TestJavaFind(t *testing.T) {
+	for _, c := range []struct {
+		name, release string
+		programs      map[string]string
+		version       string
+		problem       string
+	}{
+		{"release file", "IMPLEMENTOR=\"X\"\nJAVA_VERSION=\"21.0.2\"\n", map[string]string{"java": "exit 1", "javac": "exit 1"}, "21.0.2", ""},
+		{"asked", "", map[string]string{"java": "exit 1", "javac": "echo javac 22-ea"}, "22-ea", ""},
+		{"runtime only", "", map[string]string{"java": "exit 1"}, "", "compiling needs a JDK"},
+		{"compiler only", "", map[string]string{"javac": "exit 1"}, "", "has no java beside it"},
+		{"too old", "JAVA_VERSION=\"1.8.0_392\"\n", map[string]string{"java": "exit 1", "javac": "exit 1"}, "", "the oldest that works is 11"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			home := filepath.Join(t.TempDir(), "jdk")
+			for name, script := range c.programs {
+				fakeProgram(t, filepath.Join(home, "bin", name), script)
+			}
+			if c.release != "" {
+				if err := os.WriteFile(filepath.Join(home, "release"), []byte(c.release), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			found, missing := newJava().Find(t.Context(), Host{Path: []string{filepath.Join(home, "bin")}, Home: home})
+			var own []string // this host has JDKs of its own
+			for _, tc := range found {
+				if strings.HasPrefix(tc.Program, home) {
+					own = append(own, tc.Version)
+				}
+			}
+			if strings.Join(own, " ") != c.version {
+				t.Errorf("found %q, want %q", own, c.version)
+			}
+			explained := slices.ContainsFunc(missing, func(m Missing) bool {
+				return strings.HasPrefix(m.Reason, home) && strings.Contains(m.Reason, c.problem)
+			})
+			if explained != (c.problem != "") {
+				t.Errorf("missing %+v, want %q", missing, c.problem)
+			}
+		})
 	}
 }
 

@@ -69,7 +69,7 @@ func findNode(ctx context.Context, host Host, language string) ([]Toolchain, []M
 }
 
 // Plan has no compile phase. Whether main.js is an ES module is Node's to find
-// out; see [moduleFlags] for older ones.
+// out; older ones are told.
 func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	files := sourceFiles(src, "main.js")
 	if src.Code != nil && src.Entry == "" {
@@ -79,17 +79,14 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if err != nil {
 		return Plan{}, err
 	}
-	flags := append(heapFlags(res), moduleFlags(tc.Version)...)
-	leftovers := []string{"node_modules/.cache"}
 	if needsModuleType(tc.Version, files, entry) {
 		files["package.json"] = []byte(`{"type": "module"}` + "\n")
 	}
-	step := Step{Args: slices.Concat([]string{tc.Program}, flags, []string{inWorkspace(src, entry)}, src.Args)}
+	step := Step{Args: slices.Concat([]string{tc.Program}, heapFlags(res), []string{inWorkspace(src, entry)}, src.Args)}
 	return Plan{
-		Files:     files,
-		Mounts:    hideNodePackages(tc),
-		Run:       func(sandbox.FileTree) (Step, error) { return step, nil },
-		Leftovers: leftovers,
+		Files:  files,
+		Mounts: hideNodePackages(tc),
+		Run:    func(sandbox.FileTree) (Step, error) { return step, nil },
 	}, nil
 }
 
@@ -112,41 +109,21 @@ func heapFlags(res Resources) []string {
 	return []string{fmt.Sprintf("--max-old-space-size=%d", max(heap, 16))}
 }
 
-// detection tells how a version of Node tells ES modules from CommonJS when
-// neither file name nor package.json do.
-type detection int
-
-const (
-	detectsNever  detection = iota // up to 20.9
-	detectsByFlag                  // --experimental-detect-module
-	detectsAlways                  // from 20.19 and 22.7
-)
-
-// moduleDetection follows the changes of that flag in Node's documentation:
-// added in 20.10 and 21.1, on by default from 20.19 and 22.7.
-func moduleDetection(version string) detection {
-	atLeast := func(want string) bool { return compareVersions(version, want) >= 0 }
-	switch {
-	case atLeast("22.7.0"), atLeast("20.19.0") && !atLeast("21.0.0"):
-		return detectsAlways
-	case atLeast("21.1.0"), atLeast("20.10.0") && !atLeast("21.0.0"):
-		return detectsByFlag
-	default:
-		return detectsNever
+// detectsModules tells whether a version of Node finds out by itself whether a
+// source is an ES module when neither file name nor package.json say so. The
+// experimental flag of versions before is of no help: it misses sources whose
+// only sign is an await.
+func detectsModules(version string) bool {
+	if versionMatches(version, "20") {
+		return compareVersions(version, "20.19.0") >= 0
 	}
-}
-
-func moduleFlags(version string) []string {
-	if moduleDetection(version) == detectsByFlag {
-		return []string{"--experimental-detect-module"}
-	}
-	return nil
+	return compareVersions(version, "22.7.0") >= 0
 }
 
 // needsModuleType tells whether a package.json must say that the main file is
 // an ES module, because Node would not see it and nothing else says it.
 func needsModuleType(version string, files map[string][]byte, entry string) bool {
-	if moduleDetection(version) != detectsNever || path.Ext(entry) != ".js" {
+	if detectsModules(version) || path.Ext(entry) != ".js" {
 		return false
 	}
 	if _, ok := nearest(files, path.Dir(entry), "package.json"); ok {

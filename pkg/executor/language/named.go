@@ -59,10 +59,15 @@ func namedKey(key *yaml.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if version == "" {
-		return lang.Info().Name, nil
+	name := lang.Info().Name
+	switch {
+	case name == "typescript":
+		return "", errors.New("typescript runs with Node.js; name javascript instead, it counts for both")
+	case version == "":
+		return name, nil
+	default:
+		return name + "@" + version, nil
 	}
-	return lang.Info().Name + "@" + version, nil
 }
 
 func checkNamedProgram(name string, value *yaml.Node) error {

@@ -30,6 +30,7 @@ func TestParseNamedErrors(t *testing.T) {
 		{"python: 3", "line 1: python needs the path of a program"},
 		{"python:", "needs the path of a program"},
 		{"python: [/a]", "needs the path of a program"},
+		{"ts@20: /opt/node/bin/node", "name javascript instead"},
 		{"- python", "line 1: expected lines such as"},
 		{"just words", "expected lines such as"},
 		{"a: b: c", "yaml: "},

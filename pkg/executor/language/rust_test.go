@@ -1,7 +1,6 @@
 package language
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,6 +32,9 @@ func manifest(name, more string) string {
 	return "[package] # " + name + "\nname = \"" + name + "\"\nversion = \"0.1.0\"\n" + more
 }
 
+// rustBuildScript tells the program how it is built.
+const rustBuildScript = "fn main() { println!(\"cargo:rustc-env=BUILT=opt-level {}\", std::env::var(\"OPT_LEVEL\").unwrap()); }\n"
+
 const rustPrint = "fn main() { print!(\"%\"); }\n"
 
 var rustPrograms = []programCase{
@@ -59,11 +61,11 @@ var rustPrograms = []programCase{
 		name: "a cargo project of edition 2024 with a library and a build script",
 		src: Source{Files: texts(
 			"Cargo.toml", manifest("my-app", "edition = \"2024\"\n"),
-			"build.rs", "fn main() { println!(\"cargo:rustc-env=BUILT=built\"); }\n",
+			"build.rs", rustBuildScript,
 			"src/lib.rs", "pub fn f() -> &'static str { env!(\"BUILT\") }\n",
 			"src/main.rs", "fn main() { let gen_ = Some(1); if let Some(x) = gen_ && x == 1 { print!(\"{} {}\", my_app::f(), cfg!(debug_assertions)); } }\n",
 		)},
-		stdout: "built true",
+		stdout: "opt-level 2 true",
 		phase:  "run",
 	},
 	{
@@ -81,11 +83,12 @@ var rustPrograms = []programCase{
 		src: Source{Entry: "app/src/main.rs", Files: texts(
 			"Cargo.toml", "[workspace]\nmembers = [\"app\", \"lib\"]\nresolver = \"2\"\n[profile.dev]\nopt-level = 0\n",
 			"app/Cargo.toml", manifest("app", "edition = \"2021\"\n[dependencies]\nlib = { path = \"../lib\" }\n"),
-			"app/src/main.rs", "fn main() { print!(\"{}\", lib::f()); }\n",
+			"app/src/main.rs", "fn main() { print!(\"{} {}\", lib::f(), env!(\"BUILT\")); }\n",
+			"app/build.rs", rustBuildScript,
 			"lib/Cargo.toml", manifest("lib", "edition = \"2021\"\n"),
 			"lib/src/lib.rs", "pub fn f() -> i32 { 7 }\n",
 		)},
-		stdout: "7",
+		stdout: "7 opt-level 0",
 		phase:  "run",
 	},
 	{
@@ -145,13 +148,7 @@ func TestRustEntry(t *testing.T) {
 
 func TestRustWithoutLinkerOrCargo(t *testing.T) {
 	dir := t.TempDir()
-	fake := "#!/bin/sh\necho 'rustc 1.70.0 (abc 2023-05-31)'\n"
-	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "bin/rustc"), []byte(fake), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fakeProgram(t, filepath.Join(dir, "bin/rustc"), "echo 'rustc 1.70.0 (abc 2023-05-31)'")
 	found, _ := newRust().Find(t.Context(), Host{Path: []string{filepath.Join(dir, "bin")}, Home: dir})
 	if len(found) == 0 {
 		t.Skip("there is no cc on this host")

@@ -30,8 +30,8 @@ var table = sync.OnceValue(func() []Language {
 	return languages
 })
 
-// entry is a language of the table, as languages.yaml describes it.
-type entry struct {
+// tableEntry is a language of the table, as languages.yaml describes it.
+type tableEntry struct {
 	Name       string
 	Title      string
 	Aliases    []string
@@ -62,13 +62,13 @@ type entry struct {
 }
 
 // tableLanguage implements [Language] for an entry.
-type tableLanguage struct{ entry entry }
+type tableLanguage struct{ entry tableEntry }
 
 // parseTable reads languages.yaml and refuses what cannot work.
 func parseTable(data []byte) ([]Language, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
-	var entries []entry
+	var entries []tableEntry
 	if err := decoder.Decode(&entries); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func parseTable(data []byte) ([]Language, error) {
 }
 
 // validate names the first thing that is missing or wrong.
-func (e entry) validate() error {
+func (e tableEntry) validate() error {
 	required := []struct {
 		field string
 		given bool

@@ -127,7 +127,7 @@ func TestTableMounts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l := tableLanguage{entry{Extensions: []string{".x"}, Entries: []string{"main.x"}, Run: []string{"x"},
+	l := tableLanguage{tableEntry{Extensions: []string{".x"}, Entries: []string{"main.x"}, Run: []string{"x"},
 		Files: []string{dir + "/etc/*/cli"}, Hide: []string{dir + "/share/*", dir + "/gone"}}}
 	plan, err := l.Plan(Toolchain{}, Source{Code: []byte("x")}, Resources{})
 	want := []sandbox.Mount{{Source: dir + "/etc/8.2/cli", Optional: true}, {Target: dir + "/share/perl5"}}

@@ -41,7 +41,7 @@ type child struct {
 	filter   []byte // seccomp program, 8 bytes an instruction
 }
 
-func (ch *child) build() {
+func (ch *child) build() error {
 	p := ch.p
 	p.Call("setsid", unix.SYS_SETSID)
 	for i, fd := range ch.streams {
@@ -67,7 +67,9 @@ func (ch *child) build() {
 		p.Call("prctl PR_SET_NO_NEW_PRIVS", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_NO_NEW_PRIVS), spawn.Value(1), spawn.Value(0), spawn.Value(0), spawn.Value(0))
 	}
 	if ch.c.walls.landlock {
-		ch.landlock()
+		if err := ch.landlock(); err != nil {
+			return err
+		}
 	}
 	if ch.c.walls.ids {
 		ch.dropIdentity()
@@ -78,6 +80,7 @@ func (ch *child) build() {
 		ch.seccomp()
 	}
 	ch.exec()
+	return nil
 }
 
 // lastCapability is CAP_CHECKPOINT_RESTORE, the newest in Linux 6.18; numbers

@@ -89,10 +89,18 @@ func (c *container) namespaces() error {
 		return err
 	}
 	c.init = init
-	if !c.identity.root {
-		return c.identity.outerMaps(init.PID)
+	if c.identity.root {
+		return nil
 	}
-	return nil
+	// The id maps are written through /proc, which a process that is not
+	// dumpable has for root alone. Nothing untrusted runs until becomeInit takes
+	// it back.
+	var p spawn.Program
+	p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(1))
+	if _, err := init.Do(&p); err != nil {
+		return err
+	}
+	return c.identity.outerMaps(init.PID)
 }
 
 // world has the init build the root and hand out its directories.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -27,6 +28,7 @@ type host struct {
 
 func inspectHost(opts Options) host {
 	h := host{root: isRoot()}
+	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
 	if !opts.NoCgroups {
 		h.cgroups, h.cgroupsErr = cgroup.Detect(cgroup.Options{})
 	} else {

@@ -1,15 +1,104 @@
 package local
 
-import "github.com/sandbox-run/sandbox-run/pkg/api"
+import (
+	"os"
+	"slices"
 
-// minLandlock is the oldest version of Landlock that restricted is built on.
-const minLandlock = 1
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+const (
+	// minLandlock is the oldest version that isolation restricted is built on.
+	minLandlock = 1
+	// landlockComplete confines signals and abstract sockets too (Linux 6.12).
+	landlockComplete = 6
+)
 
 func (h *host) landlockState() string {
-	if h.landlockABI == 0 {
+	switch {
+	case h.landlockABI == 0:
 		return api.Absent
+	case h.landlockABI < landlockComplete:
+		return api.Degraded
 	}
 	return api.Enforced
 }
 
-func (ch *child) landlock() {}
+// rules are what the program may touch. At full they repeat what the root and
+// its mounts say already, for the day that a descriptor of the host leaks in;
+// and they make the build directory read-only for the run. At restricted they
+// are the wall.
+func (ch *child) rules() landlock.Rules {
+	c := ch.c
+	r := landlock.Rules{ScopeSignals: true, ScopeAbstractUnix: true}
+	var writable []string
+	for name := range c.trees {
+		if !slices.Contains(ch.process.ReadOnly, name) {
+			writable = append(writable, c.translatePath(name))
+		}
+	}
+	slices.Sort(writable)
+	if c.walls.namespaces {
+		r.OtherRoot = true
+		r.ReadExec = []string{"/"}
+		r.ReadWrite = append(writable, sandbox.TempDir, "/dev", "/proc")
+		for _, m := range c.spec.Mounts {
+			if m.Overlay {
+				r.ReadWrite = append(r.ReadWrite, m.Target)
+			}
+		}
+		r.DenyTCP = c.spec.Network.Mode == sandbox.NetworkNone
+		return r
+	}
+	r.DenyTCP = true
+	r.ReadExec = existing(append(c.readableHost(), c.base))
+	r.ReadWrite = existing(append(writable, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"))
+	return r
+}
+
+// readableHost is what of the host a program without a root of its own may read.
+func (c *container) readableHost() []string {
+	paths := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc",
+		"/etc/ld.so.cache", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/hosts"}
+	for _, m := range c.spec.Mounts {
+		if m.Source != "" {
+			paths = append(paths, m.Source)
+		}
+	}
+	return paths
+}
+
+func existing(paths []string) []string {
+	return slices.DeleteFunc(paths, func(p string) bool {
+		_, err := os.Stat(p)
+		return err != nil
+	})
+}
+
+// landlock appends the calls that put the child under its rules.
+func (ch *child) landlock() error {
+	if ch.c.rt.host.landlockABI == 0 {
+		return nil
+	}
+	set, err := ch.rules().Build(ch.c.rt.host.landlockABI)
+	if err != nil {
+		return err
+	}
+	p := ch.p
+	ruleset := p.Call("landlock_create_ruleset", unix.SYS_LANDLOCK_CREATE_RULESET, p.Bytes(set.Attr), spawn.Value(len(set.Attr)), spawn.Value(0)).Save()
+	for _, rule := range set.Paths {
+		attr := p.Bytes(rule.Attr(-1))
+		const fdOffset = 8
+		p.Call("open "+rule.Path, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(rule.Path), spawn.Value(unix.O_PATH|unix.O_CLOEXEC)).SaveAt(attr, fdOffset)
+		p.Call("landlock_add_rule "+rule.Path, unix.SYS_LANDLOCK_ADD_RULE, ruleset, spawn.Value(landlock.RulePathBeneath), attr, spawn.Value(0))
+		p.Call("close "+rule.Path, unix.SYS_CLOSE, p.Cell(attr, fdOffset))
+	}
+	p.Call("landlock_restrict_self", unix.SYS_LANDLOCK_RESTRICT_SELF, ruleset, spawn.Value(0))
+	p.Call("close", unix.SYS_CLOSE, ruleset)
+	return nil
+}

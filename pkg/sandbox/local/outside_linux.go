@@ -152,28 +152,37 @@ func (c *container) translateAll(list []string) []string {
 	return out
 }
 
-// translatePath replaces each path of the world in s that stands at a border: a
-// path begins behind nothing, =, :, or a comma, and ends before nothing, /, :
-// or a comma.
+// translatePath replaces each path of the world in s that stands at a border: it
+// begins at the start or behind = : or a comma, and ends at the end or before
+// / : or a comma. What was put in is not looked at again.
 func (c *container) translatePath(s string) string {
-	for i := 0; i < len(c.paths); i += 2 {
-		from, to := c.paths[i], c.paths[i+1]
-		for at := 0; ; {
-			k := strings.Index(s[at:], from)
-			if k < 0 {
-				break
-			}
-			k += at
-			at = k + len(from)
-			begins := k == 0 || strings.ContainsRune("=:,", rune(s[k-1]))
-			ends := at == len(s) || strings.ContainsRune("/:,", rune(s[at]))
-			if begins && ends {
-				s = s[:k] + to + s[at:]
-				at = k + len(to)
+	var out strings.Builder
+	border := true
+	for s != "" {
+		if border {
+			if from, to, ok := c.standsFor(s); ok {
+				out.WriteString(to)
+				s = s[len(from):]
+				border = false
+				continue
 			}
 		}
+		border = strings.IndexByte("=:,", s[0]) >= 0
+		out.WriteByte(s[0])
+		s = s[1:]
 	}
-	return s
+	return out.String()
+}
+
+// standsFor finds the longest path of the world that s begins with.
+func (c *container) standsFor(s string) (from, to string, ok bool) {
+	for i := 0; i < len(c.paths); i += 2 {
+		p := c.paths[i]
+		if len(p) > len(from) && strings.HasPrefix(s, p) && (len(s) == len(p) || strings.IndexByte("/:,", s[len(p)]) >= 0) {
+			from, to, ok = p, c.paths[i+1], true
+		}
+	}
+	return from, to, ok
 }
 
 // removeDirs removes what makeDirs made.

@@ -108,7 +108,10 @@ func (pr *process) launch(p sandbox.Process) error {
 	pr.openStreamsInside(&ch, p)
 	pr.group.enter(&program)
 	number, args := pr.group.forkCall(&program)
-	program.Fork("fork", number, args, ch.build)
+	program.Fork("fork", number, args, func() { err = ch.build() })
+	if err != nil {
+		return err
+	}
 	pr.group.leave(&program)
 	for _, fd := range ch.opened {
 		program.Call("close", unix.SYS_CLOSE, fd)

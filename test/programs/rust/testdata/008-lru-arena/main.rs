@@ -99,8 +99,8 @@ impl<K: Hash + Eq + Clone, V> Lru<K, V> {
     }
 
     fn keys(&self) -> Vec<&K> {
-        std::iter::successors(Some(self.head), |&i| Some(self.nodes[i].next))
-            .take_while(|&i| i != NONE)
+        let real = |i: usize| Some(i).filter(|&i| i != NONE);
+        std::iter::successors(real(self.head), |&i| real(self.nodes[i].next))
             .map(|i| &self.nodes[i].key)
             .collect()
     }

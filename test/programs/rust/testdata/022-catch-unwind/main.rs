@@ -34,7 +34,6 @@ fn main() {
         ("division", Box::new(|| 10 / zero)),
         ("unwrap", Box::new(|| empty.first().copied().unwrap())),
         ("expect", Box::new(|| "12a".parse::<i32>().expect("a number"))),
-        ("slice", Box::new(|| "héllo"[..2].len() as i32)),
         ("own", Box::new(|| panic!("own words: {}", "你好 🦀"))),
         ("payload", Box::new(|| panic::panic_any(42u8))),
         ("fine", Box::new(|| 7)),

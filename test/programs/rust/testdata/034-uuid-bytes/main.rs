@@ -85,7 +85,7 @@ fn main() {
     let mut made: Vec<Uuid> = ["héllo", "你好", "🦀", ""]
         .iter()
         .map(|name| {
-            let mut bytes = [0x5a; 16];
+            let mut bytes = [0x5au8; 16];
             for (i, b) in name.bytes().enumerate() {
                 bytes[i % 16] = bytes[(i + 5) % 16].rotate_left(3) ^ b;
             }

@@ -1,0 +1,68 @@
+# make demo    builds sandbox-run and runs a program in each language
+# make test    passes the tests
+# make help    lists the rest
+
+GO       ?= go
+BIN      := bin
+VERSION  := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X main.version=$(VERSION)
+COMMANDS := $(notdir $(wildcard cmd/*))
+
+export CGO_ENABLED = 0
+
+.DEFAULT_GOAL := build
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: build
+build: ## build every command into bin/
+	@for c in $(COMMANDS); do $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/$$c ./cmd/$$c || exit; done
+
+.PHONY: setup
+setup: ## install the toolchains that are missing (Debian and Ubuntu)
+	@scripts/setup.sh
+
+.PHONY: demo
+demo: setup build ## run a real program in each of the five languages, in the sandbox
+	@scripts/demo.sh $(BIN)/sandbox-run
+
+.PHONY: vet
+vet: ## go vet, for every system that this builds on
+	$(GO) vet ./...
+	GOARCH=arm64 $(GO) vet ./...
+	GOOS=darwin $(GO) vet ./cmd/...
+	GOOS=windows $(GO) vet ./cmd/...
+
+.PHONY: lint
+lint: ## golangci-lint with the project's rules
+	scripts/lint.sh
+
+.PHONY: test
+test: setup build vet ## the whole test suite
+	scripts/test.sh
+
+.PHONY: cover
+cover: setup ## test coverage, runs of the built binary included
+	scripts/cover.sh
+
+.PHONY: programs
+programs: build ## run the corpus of programs bare and in the sandbox, and compare
+	PROGRAMS_BARE=1 $(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
+
+.PHONY: test-vm
+test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
+	scripts/test-vm.sh
+
+.PHONY: init
+init: ## rebuild the init (needs gcc and gcc-aarch64-linux-gnu)
+	internal/kernel/spawn/init/build.sh
+
+.PHONY: evaluate
+evaluate: build ## measure the sandboxing technologies that docs/TECHNOLOGY_EVALUATION.md compares
+	scripts/evaluate.sh
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BIN) coverage
