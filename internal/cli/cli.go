@@ -88,18 +88,22 @@ func (a *app) dispatch(args []string) (int, error) {
 
 // open reads the configuration and makes the engine.
 func (a *app) open(notify func(string)) (Engine, error) {
-	cfg, err := a.config()
+	cfg, err := a.config(false)
 	if err != nil {
 		return nil, err
 	}
 	return a.deps.Open(cfg, notify)
 }
 
-// config reads environment and file, and passes warnings on.
-func (a *app) config() (config.Config, error) {
+// config reads environment and file, and passes warnings on unless nothing of
+// ours is wanted.
+func (a *app) config(quiet bool) (config.Config, error) {
 	cfg, warnings, err := config.Load(a.environ)
 	if err != nil {
 		return cfg, usageError{err}
+	}
+	if quiet {
+		return cfg, nil
 	}
 	for _, w := range warnings {
 		fmt.Fprintf(a.stderr, "sandbox-run: warning: %s\n", printable(w))

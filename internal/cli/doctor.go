@@ -33,7 +33,7 @@ func (a *app) doctor(args []string) (int, error) {
 	if err != nil || help {
 		return exitOK, err
 	}
-	cfg, err := a.config()
+	cfg, err := a.config(false)
 	if err != nil {
 		return 0, err
 	}

@@ -21,7 +21,7 @@ func (a *app) run(args []string) (int, error) {
 	if err := f.check(); err != nil {
 		return 0, usageError{err}
 	}
-	cfg, err := a.config()
+	cfg, err := a.config(f.Quiet || f.format() == formatRaw)
 	if err != nil {
 		return 0, err
 	}

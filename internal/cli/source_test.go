@@ -19,6 +19,9 @@ func TestSourceBounds(t *testing.T) {
 	wantError(t, err, "larger than 16 MiB, which is the most")
 	wantError(t, newTree().add(huge, "x"), "larger than 64 MiB, which is the most")
 
+	_, err = readFile("/dev/zero", 1<<20) // has no size to be known before
+	wantError(t, err, "larger than 1 MiB")
+
 	project := filepath.Join(dir, "p")
 	if err := os.Mkdir(project, 0o755); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stuckWait is how long output may still be written after a signal before a
-// reader that does not read is given up.
+// stuckWait is how long output may still be written after the first signal
+// before a reader that does not read is given up.
 const stuckWait = time.Second
 
 // stopper turns the first signal into the end of the run's context. Later
@@ -24,6 +24,7 @@ type stopper struct {
 	// giveUp is closed when blocked writes are to be abandoned.
 	giveUp  chan struct{}
 	abandon func()
+	wait    time.Duration
 
 	signals chan os.Signal
 	done    chan struct{}
@@ -37,7 +38,10 @@ type stopper struct {
 // ignoring is inherited by programs that are started.
 func newStopper() *stopper {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &stopper{ctx: ctx, cancel: cancel, giveUp: make(chan struct{}), signals: make(chan os.Signal, 4), done: make(chan struct{})}
+	s := &stopper{
+		ctx: ctx, cancel: cancel, giveUp: make(chan struct{}), wait: stuckWait,
+		signals: make(chan os.Signal, 4), done: make(chan struct{}),
+	}
 	s.abandon = sync.OnceFunc(func() { close(s.giveUp) })
 	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		if !signal.Ignored(sig) {
@@ -71,7 +75,7 @@ func (s *stopper) stop(sig os.Signal) {
 	}
 	s.first = sig
 	s.cancel()
-	time.AfterFunc(stuckWait, s.abandon)
+	time.AfterFunc(s.wait, s.abandon)
 }
 
 // signal is the one that stopped the run, or nil.

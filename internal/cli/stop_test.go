@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A reader that does not read keeps us no longer than the second signal.
@@ -66,6 +67,7 @@ func TestPatientWriterOrder(t *testing.T) {
 func TestStopperSignals(t *testing.T) {
 	s := newStopper()
 	defer s.release()
+	s.wait = time.Hour // so that only the second signal can give up
 	s.stop(syscall.SIGTERM)
 	<-s.ctx.Done()
 	if s.signal() != syscall.SIGTERM {

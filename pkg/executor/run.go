@@ -140,6 +140,13 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 		return spec, nil
 	}
 	spec.BuildDisk = diskLimit(r.e.cfg.CompileDiskBytes)
+	if r.plan.Compile.Args[0] == language.SelfPath {
+		self, err := r.e.selfMount()
+		if err != nil {
+			return spec, err
+		}
+		spec.Mounts = append(spec.Mounts, self)
+	}
 	for _, c := range r.plan.Caches {
 		dir, err := r.e.buildCache(ctx, r.toolchain, c)
 		if err != nil {

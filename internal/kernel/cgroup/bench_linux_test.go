@@ -35,6 +35,15 @@ func BenchmarkCreateDelete(b *testing.B) {
 	}
 }
 
+// The cost of the process of BenchmarkRun with no group around it.
+func BenchmarkBareRun(b *testing.B) {
+	for range b.N {
+		if err := again("exit").Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // The same around a process, so that there is something to remove.
 func BenchmarkRun(b *testing.B) {
 	h := live(b)

@@ -30,6 +30,7 @@ type Hierarchy struct {
 // detector holds what Detect has read.
 type detector struct {
 	root, parent string
+	euid         int
 	paths        map[string]string
 	mounts       []mount
 	h            *Hierarchy
@@ -41,7 +42,7 @@ type detector struct {
 // started. What cannot be used is no error: [Hierarchy.Controllers] tells why.
 // An error means that /proc could not be read.
 func Detect(o Options) (*Hierarchy, error) {
-	d := detector{root: o.Root, parent: cmp.Or(o.Parent, DefaultParent)}
+	d := detector{root: o.Root, parent: cmp.Or(o.Parent, DefaultParent), euid: os.Geteuid()}
 	if err := checkName(d.parent); err != nil {
 		return nil, err
 	}

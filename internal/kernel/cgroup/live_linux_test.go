@@ -166,11 +166,14 @@ func TestCPULimitThrottles(t *testing.T) {
 	}
 	wall := time.Since(start)
 	s := stats(t, g)
-	// A tenth of every second that was begun, however busy the machine is; the
-	// kernel hands it out in slices of 5 ms for each processor.
 	cpu := time.Duration(s.CPUTotal.Value)
-	if most := (wall+time.Second)/10 + 50*time.Millisecond; cpu < 250*time.Millisecond || cpu > most {
-		t.Errorf("CPU time %v within %v, at most %v; the program counted 250 ms", cpu, wall, most)
+	if cpu < 250*time.Millisecond {
+		t.Errorf("CPU time %v; the program counted 250 ms", cpu)
+	}
+	// Either it was held back, or a busy machine gave it no more than a tenth of
+	// every second that was begun.
+	if most := (wall + time.Second) / 10; cpu > most && s.CPUThrottled.Value == 0 {
+		t.Errorf("CPU time %v within %v, never throttled", cpu, wall)
 	}
 	if !s.CPUThrottled.Known() {
 		t.Error("no throttled time")

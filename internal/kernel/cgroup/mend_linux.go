@@ -2,7 +2,6 @@ package cgroup
 
 import (
 	"errors"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,11 +15,11 @@ func (d *detector) mend(version int, err error) string {
 		return "run it as root, or boot with cgroup v2: systemd.unified_cgroup_hierarchy=1"
 	case version == 1:
 		return "start it in a container or namespace whose own group is mounted below /sys/fs/cgroup"
-	case errors.Is(err, errNotDelegated) && d.ownedBySystemd():
+	case errors.Is(err, errNotDelegated) && d.euid != 0 && d.ownedBySystemd():
 		return `sudo sh -c 'mkdir -p /etc/systemd/system/user@.service.d && printf "[Service]\nDelegate=cpu io memory pids\n" > /etc/systemd/system/user@.service.d/delegate.conf && systemctl daemon-reload', then log in again`
 	case errors.Is(err, errNotDelegated):
-		return "enable the controller in cgroup.subtree_control of the groups above, as root"
-	case d.ownedBySystemd() || os.Geteuid() != 0:
+		return "enable the controller in cgroup.subtree_control of every group above, as root; if the root of the tree lacks it, boot with cgroup_enable=memory"
+	case d.ownedBySystemd() || d.euid != 0:
 		return "systemd-run --user --scope -p Delegate=yes sandbox-run …"
 	default:
 		return "start it as the only process of its container or group, or as root with --cgroupns=host"

@@ -98,7 +98,7 @@ func TestFigure(t *testing.T) {
 }
 
 func TestMend(t *testing.T) {
-	systemd := detector{root: fakeHost{"run/systemd/system/x": ""}.root(t)}
+	systemd := detector{euid: 1000, root: fakeHost{"run/systemd/system/x": ""}.root(t)}
 	plain := detector{root: t.TempDir()}
 	for _, c := range []struct {
 		d       detector
@@ -111,6 +111,8 @@ func TestMend(t *testing.T) {
 		{plain, 1, unix.EACCES, "as root"},
 		{plain, 1, unix.ENOENT, "own group is mounted"},
 		{systemd, 2, unix.EACCES, "systemd-run --user --scope -p Delegate=yes"},
+		{detector{euid: 1000, root: t.TempDir()}, 2, errNotAlone, "systemd-run --user --scope"},
+		{plain, 2, errNotAlone, "only process of its container"},
 		{systemd, 2, errNotAlone, "systemd-run --user --scope -p Delegate=yes"},
 		{systemd, 2, errNotDelegated, "Delegate=cpu io memory pids"},
 		{plain, 2, errNotDelegated, "cgroup.subtree_control"},

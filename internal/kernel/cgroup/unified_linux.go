@@ -40,7 +40,7 @@ func (d *detector) unifiedBases(m mount) ([]string, error) {
 	if shown {
 		bases = append(bases, filepath.Join(mounted, own))
 	}
-	if os.Geteuid() == 0 && isRootGroup(mounted) && !(shown && isDelegated(filepath.Join(mounted, own))) {
+	if d.euid == 0 && isRootGroup(mounted) && !(shown && isDelegated(filepath.Join(mounted, own))) {
 		bases = append([]string{mounted}, bases...)
 	}
 	if len(bases) == 0 {
@@ -105,10 +105,11 @@ func (d *detector) tryUnified(t *tree) error {
 			t.uses = append(t.uses, c)
 		}
 	}
-	for c, file := range map[Controller]string{Kill: "cgroup.kill", CPUAccounting: "cpu.stat"} {
-		if t.base.exists(t.parent + "/" + file) {
-			t.uses = append(t.uses, c)
-		}
+	if t.base.exists(t.parent + "/cgroup.kill") {
+		t.uses = append(t.uses, Kill)
+	}
+	if t.base.exists(t.parent + "/cpu.stat") {
+		t.uses = append(t.uses, CPUAccounting)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func pythonSyntaxError(stderr string) (details string, ok bool) {
 		return "", false
 	}
 	place := frames[len(frames)-1]
-	if place[3] != "" || strings.HasPrefix(place[1], "<") {
+	if place[3] != "" {
 		return "", false
 	}
 	for _, f := range frames[:len(frames)-1] {

@@ -15,11 +15,17 @@ func TestShorten(t *testing.T) {
 		if n := utf8.RuneCountInString(short); n > maxReason {
 			t.Fatalf("%d characters are left", n)
 		}
+		if !utf8.ValidString(short) {
+			t.Fatalf("%q is split within a character", short)
+		}
 		start := strings.TrimSuffix(short, "…")
 		if !strings.HasPrefix(strings.TrimSpace(line), start) {
 			t.Fatalf("%q is not the beginning of %q", short, line)
 		}
 	})
+	if got, want := shorten(strings.Repeat("é", 301)), strings.Repeat("é", 299)+"…"; got != want {
+		t.Errorf("301 characters became %q", got)
+	}
 	if got := shorten(" a\xffb "); got != "a\uFFFDb" {
 		t.Errorf("invalid UTF-8 became %q", got)
 	}

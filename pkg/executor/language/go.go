@@ -33,14 +33,16 @@ func (goLanguage) Info() Info {
 }
 
 // goDirs are where installations of Go are, beside PATH.
-var goDirs = map[string][]string{
-	"/usr/local/go": {"/usr/local/go/bin/go"},
-	"/usr/lib":      {"/usr/lib/go-*/bin/go"},
-	"~/sdk":         {"~/sdk/go*/bin/go"}, // golang.org/dl
-	"GOTOOLCHAIN":   {"~/go/pkg/mod/golang.org/toolchain@*/bin/go"},
-	"goenv":         {"~/.goenv/versions/*/bin/go"},
-	"asdf":          {"~/.asdf/installs/golang/*/go/bin/go", "~/.asdf/installs/golang/*/bin/go"},
-	"mise":          {"~/.local/share/mise/installs/go/*/bin/go"},
+func goDirs() map[string][]string {
+	return map[string][]string{
+		"/usr/local/go": {"/usr/local/go/bin/go"},
+		"/usr/lib":      {"/usr/lib/go-*/bin/go"},
+		"~/sdk":         {"~/sdk/go*/bin/go"}, // golang.org/dl
+		"GOTOOLCHAIN":   {"~/go/pkg/mod/golang.org/toolchain@*/bin/go"},
+		"goenv":         {"~/.goenv/versions/*/bin/go"},
+		"asdf":          {"~/.asdf/installs/golang/*/go/bin/go", "~/.asdf/installs/golang/*/bin/go"},
+		"mise":          {"~/.local/share/mise/installs/go/*/bin/go"},
+	}
 }
 
 // Find reads the version from the file VERSION of each installation instead of
@@ -49,7 +51,7 @@ var goDirs = map[string][]string{
 func (goLanguage) Find(_ context.Context, host Host) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
-	for _, c := range host.candidates("go", []string{"go"}, goDirs) {
+	for _, c := range host.candidates("go", []string{"go"}, goDirs()) {
 		root := filepath.Dir(filepath.Dir(c.Program))
 		version, err := goVersion(root)
 		if err == nil {
@@ -94,7 +96,9 @@ const (
 // traceback shows /workspace/main.go, as go run would. Leaving out DWARF makes
 // linking a third faster and tracebacks no worse. With the build mode named, a
 // package that is not main is an error instead of an archive that cannot run.
-var goBuildFlags = []string{"-buildvcs=false", "-buildmode=exe", "-ldflags=-w"}
+func goBuildFlags() []string {
+	return []string{"-buildvcs=false", "-buildmode=exe", "-ldflags=-w"}
+}
 
 // goEnv is the environment of every go command. Nothing is downloaded, nothing
 // is configured from files, and nothing is written to the workspace.
@@ -152,7 +156,7 @@ func (goLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	args := append([]string{tc.Program, "build"}, goBuildFlags...)
+	args := append([]string{tc.Program, "build"}, goBuildFlags()...)
 	args = append(args, "-o", goBinary)
 	return Plan{
 		Files:  files,

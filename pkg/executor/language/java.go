@@ -35,15 +35,17 @@ func (javaLanguage) Info() Info {
 }
 
 // javaDirs are where JDKs are, beside PATH.
-var javaDirs = map[string][]string{
-	"/usr/lib/jvm": {"/usr/lib/jvm/*/bin/javac"},
-	"/opt":         {"/opt/java/*/bin/javac", "/opt/jdk*/bin/javac"},
-	"SDKMAN":       {"~/.sdkman/candidates/java/*/bin/javac"},
-	"jenv":         {"~/.jenv/versions/*/bin/javac"},
-	"jabba":        {"~/.jabba/jdk/*/bin/javac"},
-	"~/.jdks":      {"~/.jdks/*/bin/javac"}, // IntelliJ IDEA
-	"asdf":         {"~/.asdf/installs/java/*/bin/javac"},
-	"mise":         {"~/.local/share/mise/installs/java/*/bin/javac"},
+func javaDirs() map[string][]string {
+	return map[string][]string{
+		"/usr/lib/jvm": {"/usr/lib/jvm/*/bin/javac"},
+		"/opt":         {"/opt/java/*/bin/javac", "/opt/jdk*/bin/javac"},
+		"SDKMAN":       {"~/.sdkman/candidates/java/*/bin/javac"},
+		"jenv":         {"~/.jenv/versions/*/bin/javac"},
+		"jabba":        {"~/.jabba/jdk/*/bin/javac"},
+		"~/.jdks":      {"~/.jdks/*/bin/javac"}, // IntelliJ IDEA
+		"asdf":         {"~/.asdf/installs/java/*/bin/javac"},
+		"mise":         {"~/.local/share/mise/installs/java/*/bin/javac"},
+	}
 }
 
 // oldestJDK is the oldest that still gets updates; before 9, javac does not make
@@ -57,7 +59,7 @@ var javacVersion = regexp.MustCompile(`javac (\S+)`)
 func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
-	for _, c := range host.candidates("java", []string{"javac"}, javaDirs) {
+	for _, c := range host.candidates("java", []string{"javac"}, javaDirs()) {
 		tc, err := javaToolchain(ctx, host, c)
 		if err != nil {
 			missing = append(missing, Missing{"java", err.Error()})
@@ -150,7 +152,7 @@ func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 // source compiles in half the time, because nothing runs for long enough to be
 // worth more. No annotation processor can exist on a class path of sources.
 func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
-	args := slices.Concat([]string{tc.Compiler}, javacTuning, javacArchiveFlags(tc))
+	args := slices.Concat([]string{tc.Compiler}, javacTuning(), javacArchiveFlags(tc))
 	for _, flag := range jvmFlags(res.CompileMemoryBytes, res.CompileCPUs) {
 		args = append(args, "-J"+flag)
 	}

@@ -71,7 +71,7 @@ func javacCache(tc Toolchain) []BuildCache {
 	if javaMajor(tc.Version) < oldestArchive {
 		return nil
 	}
-	args := append([]string{tc.Compiler}, javacTuning...)
+	args := append([]string{tc.Compiler}, javacTuning()...)
 	prepare := Step{Args: append(args, "-J-XX:ArchiveClassesAtExit="+javacArchive,
 		"-proc:none", "-d", sandbox.BuildDir+"/warmup", "WarmUp.java")}
 	h := fnv.New64a()
@@ -88,7 +88,9 @@ func javacCache(tc Toolchain) []BuildCache {
 // javacTuning makes javac's JVM start fast: with the first compiler tier and
 // the simplest collector a small source compiles in half the time, because
 // nothing runs for long enough to be worth more.
-var javacTuning = []string{"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"}
+func javacTuning() []string {
+	return []string{"-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC"}
+}
 
 // javacArchiveFlags make javac use the archive. One that does not fit is passed
 // over without a word.

@@ -1,11 +1,14 @@
 package language
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestJava(t *testing.T) {
@@ -271,6 +274,35 @@ func TestScanJavaSource(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestScanJavaSourceFindsAllTypes hides declarations between everything that
+// could be taken for one.
+func TestScanJavaSourceFindsAllTypes(t *testing.T) {
+	noise := []string{
+		"// class No {}\n", "/* record No(\n class No */", "@A(value = \"class No {\", c = No.class)\n", ";",
+		"@B({'{', '\\'', \"}\"}) ", "\n\t ",
+	}
+	body := []string{
+		"String s = \"} class No {\\\\\";", "char c = '}';", "class Inner { enum No {} }", "String t = \"\"\"\n} class No { \\\"\"\" \"\"\";",
+		"void f() { record No(int x) {} }", "// }\n", "/* } */", "int record = 1;",
+	}
+	heads := []string{"class %s {", "final class %s<T extends Comparable<T>> extends Object {", "interface %s {", "enum %s { X;", "record %s(int a, @C(\")\") int b) {", "@interface %s {"}
+	rapid.Check(t, func(t *rapid.T) {
+		var code strings.Builder
+		var want []string
+		for i := range rapid.IntRange(0, 5).Draw(t, "types") {
+			name := fmt.Sprintf("T%d", i)
+			want = append(want, name)
+			code.WriteString(strings.Join(rapid.SliceOf(rapid.SampledFrom(noise)).Draw(t, "noise"), ""))
+			fmt.Fprintf(&code, rapid.SampledFrom(heads).Draw(t, "head"), name)
+			code.WriteString(strings.Join(rapid.SliceOf(rapid.SampledFrom(body)).Draw(t, "body"), " "))
+			code.WriteString("}")
+		}
+		if got := scanJavaSource([]byte(code.String())).types; !slices.Equal(got, want) {
+			t.Errorf("types %q, want %q, in %s", got, want, code.String())
+		}
+	})
 }
 
 func FuzzScanJavaSource(f *testing.F) {

@@ -166,6 +166,8 @@ func TestJavaScriptDiagnose(t *testing.T) {
 		{"eval", code("eval('let x = ;')"), Diagnosis{Reason: "SyntaxError: Unexpected token ';'"}},
 		{"thrown", code("throw new SyntaxError('mine')"), Diagnosis{Reason: "SyntaxError: mine"}},
 		{"after output", code("console.error('hi'); eval('let x = ;')"), Diagnosis{Reason: "SyntaxError: Unexpected token ';'"}},
+		{"JSON in a promise", code("new Response('').json()"), Diagnosis{Reason: "SyntaxError: Unexpected end of JSON input"}},
+		{"imported after output", source("", "main.mjs", "console.error('hi'); import('./x.mjs')", "x.mjs", "let x = ;"), Diagnosis{Reason: "SyntaxError: Unexpected token ';'"}},
 		{"disk", code("throw Object.assign(new Error('ENOSPC: no space left on device, write'), {code: 'ENOSPC'})"), Diagnosis{Reason: "Error: ENOSPC: no space left on device, write", DiskFull: true}},
 		{"processes", code("throw new Error('spawn ls EAGAIN')"), Diagnosis{Reason: "Error: spawn ls EAGAIN", NoProcesses: true}},
 		{"silent", code("process.exit(3)"), Diagnosis{}},

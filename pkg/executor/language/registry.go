@@ -11,7 +11,7 @@ import (
 // coded are the languages with code of their own. They come before those of
 // languages.yaml, which is not even read while one of these is meant.
 func coded() []Language {
-	return []Language{newGo(), newPython(), newJavaScript(), newTypeScript(), newRust(), newJava()}
+	return []Language{newGo(), newPython(), newJavaScript(), newTypeScript(), newRust(), newJava(), newExec()}
 }
 
 // All lists every language: those with code of their own, then those of

@@ -33,11 +33,13 @@ func (rustLanguage) Info() Info {
 }
 
 // rustDirs are where toolchains are, beside PATH.
-var rustDirs = map[string][]string{
-	"rustup":   {"~/.rustup/toolchains/*/bin/rustc"},
-	"/usr/lib": {"/usr/lib/rust-*/bin/rustc"},
-	"asdf":     {"~/.asdf/installs/rust/*/bin/rustc", "~/.asdf/installs/rust/*/toolchains/*/bin/rustc"},
-	"mise":     {"~/.local/share/mise/installs/rust/*/bin/rustc"},
+func rustDirs() map[string][]string {
+	return map[string][]string{
+		"rustup":   {"~/.rustup/toolchains/*/bin/rustc"},
+		"/usr/lib": {"/usr/lib/rust-*/bin/rustc"},
+		"asdf":     {"~/.asdf/installs/rust/*/bin/rustc", "~/.asdf/installs/rust/*/toolchains/*/bin/rustc"},
+		"mise":     {"~/.local/share/mise/installs/rust/*/bin/rustc"},
+	}
 }
 
 var rustcVersion = regexp.MustCompile(`rustc (\d\S*)`)
@@ -48,7 +50,7 @@ func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 	var found []Toolchain
 	var missing []Missing
 	linker := hasLinker(host)
-	for _, c := range host.candidates("rust", []string{"rustc"}, rustDirs) {
+	for _, c := range host.candidates("rust", []string{"rustc"}, rustDirs()) {
 		version, err := host.version(ctx, c.Program, rustcVersion, "--version")
 		if err == nil {
 			err = host.check(search{Language: "rust", Title: "rustc"}, c, version)

@@ -13,7 +13,7 @@ import (
 const (
 	// SelfPath is where a container has this program itself, read-only, when
 	// the compile step of a plan starts it.
-	SelfPath = "/usr/lib/sandbox-run/sandbox-run"
+	SelfPath = "/opt/sandbox-run/sandbox-run"
 	// EsbuildCommand is the first argument that makes this program the
 	// TypeScript compiler; the others are those of package esbuild.
 	EsbuildCommand = "__esbuild"

@@ -178,7 +178,7 @@ func (c *container) Files(dir string) (sandbox.FileTree, error) {
 	if !ok {
 		return nil, fmt.Errorf("the container has no writable directory %s", dir)
 	}
-	return newFileTree(f, c.identity)
+	return newFileTree(f, c.identity, func() sandbox.DiskUsage { return c.usage(dir) })
 }
 
 // Delete implements [sandbox.Container].

@@ -21,14 +21,15 @@ type fileTree struct {
 	dir   *os.File
 	root  *os.Root
 	owner int // files are given to this id; -1 leaves them ours
+	usage func() sandbox.DiskUsage
 }
 
-func newFileTree(dir *os.File, id identity) (*fileTree, error) {
+func newFileTree(dir *os.File, id identity, usage func() sandbox.DiskUsage) (*fileTree, error) {
 	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
 	if err != nil {
 		return nil, fmt.Errorf("open the file tree: %w", err)
 	}
-	t := &fileTree{dir: dir, root: root, owner: -1}
+	t := &fileTree{dir: dir, root: root, owner: -1, usage: usage}
 	if id.root {
 		t.owner = id.id + 1
 	}
@@ -117,7 +118,7 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 }
 
 // Usage implements [sandbox.FileTree].
-func (t *fileTree) Usage() (sandbox.DiskUsage, error) { return diskUsage(t.dir) }
+func (t *fileTree) Usage() (sandbox.DiskUsage, error) { return t.usage(), nil }
 
 func diskUsage(dir *os.File) (sandbox.DiskUsage, error) {
 	var st unix.Statfs_t
@@ -140,6 +141,18 @@ func (c *container) usage(dir string) sandbox.DiskUsage {
 		return sandbox.DiskUsage{}
 	}
 	u, _ := diskUsage(f)
+	return c.withoutRoot(dir, u)
+}
+
+// withoutRoot takes off what the root itself has of the disk, so that the
+// figures are those of the limit.
+func (c *container) withoutRoot(dir string, u sandbox.DiskUsage) sandbox.DiskUsage {
+	if dir != sandbox.WorkspaceDir || c.spec.WorkspaceOnDisk {
+		return u
+	}
+	own, inodes := u.BytesTotal-c.spec.Disk.Bytes, u.InodesTotal-c.spec.Disk.Inodes
+	u.BytesTotal, u.BytesUsed = u.BytesTotal-own, max(u.BytesUsed-own, 0)
+	u.InodesTotal, u.InodesUsed = u.InodesTotal-inodes, max(u.InodesUsed-inodes, 0)
 	return u
 }
 

@@ -127,7 +127,7 @@ func (pr *process) launch(p sandbox.Process) error {
 		if len(reply.Files) != 1 {
 			return fmt.Errorf("init sent %d terminals", len(reply.Files))
 		}
-		return pr.streams.attachTerminal(reply.Files[0], *p.TTY)
+		return pr.streams.attachTerminal(reply.Files[0])
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (pr *process) launch(p sandbox.Process) error {
 // openStreamsInside decides what the child's descriptors 0, 1 and 2 are.
 func (pr *process) openStreamsInside(ch *child, p sandbox.Process) {
 	if p.TTY != nil {
-		slave := pr.c.openTerminal(ch.p)
+		slave := pr.c.openTerminal(ch.p, *p.TTY)
 		ch.terminal = true
 		ch.streams = [3]spawn.Arg{slave, slave, slave}
 		ch.opened = []spawn.Arg{slave}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 
@@ -12,12 +13,16 @@ import (
 
 // openTerminal appends the calls that make a terminal in the container. It
 // returns the program's side and hands ours over.
-func (c *container) openTerminal(p *spawn.Program) (slave spawn.Arg) {
+func (c *container) openTerminal(p *spawn.Program, size sandbox.TTY) (slave spawn.Arg) {
 	ptmx := "/dev/ptmx"
 	if c.walls.namespaces {
 		ptmx = "/dev/pts/ptmx" // the container's own instance
 	}
 	master := p.Call("open "+ptmx, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(ptmx), spawn.Value(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).Save()
+	winsize := make([]byte, 8) // struct winsize: rows, columns, pixels
+	binary.NativeEndian.PutUint16(winsize, size.Rows)
+	binary.NativeEndian.PutUint16(winsize[2:], size.Cols)
+	p.Call("ioctl TIOCSWINSZ", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCSWINSZ), p.Bytes(winsize))
 	unlock := p.Bytes(make([]byte, 4))
 	p.Call("ioctl TIOCSPTLCK", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCSPTLCK), unlock)
 	slave = p.Call("ioctl TIOCGPTPEER", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCGPTPEER), spawn.Value(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).Save()
@@ -43,7 +48,7 @@ func (c *container) programUserInside() int {
 }
 
 // attachTerminal makes the terminal the process's stdin and stdout.
-func (s *streams) attachTerminal(master *os.File, size sandbox.TTY) error {
+func (s *streams) attachTerminal(master *os.File) error {
 	raw, err := master.SyscallConn()
 	if err != nil {
 		return err
@@ -60,7 +65,7 @@ func (s *streams) attachTerminal(master *os.File, size sandbox.TTY) error {
 	}
 	s.stdout = os.NewFile(uintptr(fd), "terminal")
 	s.stdin = s.stdout
-	return s.resize(size.Rows, size.Cols)
+	return nil
 }
 
 func (s *streams) resize(rows, cols uint16) error {

@@ -84,7 +84,7 @@ func (w *world) own(name string) {
 func (w *world) privateMounts() {
 	w.p.Call("umask", unix.SYS_UMASK, spawn.Value(0))
 	w.mount("/ private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
-	w.mount("the root", "tmpfs", staging, "tmpfs", unix.MS_NOSUID, tmpfsOptions(w.spec.Disk, 0o755))
+	w.mount("the root", "tmpfs", staging, "tmpfs", unix.MS_NOSUID, tmpfsOptions(w.diskWithRoot(), 0o755))
 	w.p.Call("chdir to the root", unix.SYS_CHDIR, w.p.String(staging))
 	w.dir(".empty", 0o555)
 	if w.spec.BuildDisk.Bytes > 0 {
@@ -95,11 +95,37 @@ func (w *world) privateMounts() {
 	}
 }
 
-// ownInodes is what the root itself is made of, beside the program's files.
+// ownInodes is more than what the root itself is made of, beside the program's
+// files.
 const ownInodes = 96
 
+// diskWithRoot is the disk limit and what the root itself takes of the same
+// tmpfs, so that the program gets all that it was promised.
+func (w *world) diskWithRoot() sandbox.DiskLimit {
+	limit := w.spec.Disk
+	limit.Inodes += ownInodes
+	for _, size := range w.ownFiles() {
+		limit.Bytes += (size + pageSize - 1) &^ (pageSize - 1)
+	}
+	return limit
+}
+
+// ownFiles are the sizes of the files that the root is made of.
+func (w *world) ownFiles() []int64 {
+	sizes := []int64{w.host.linkerCache}
+	for _, f := range etcFiles {
+		sizes = append(sizes, int64(len(f.content)))
+	}
+	for _, m := range w.spec.Mounts {
+		if info, err := os.Stat(m.Source); m.Source != "" && err == nil && info.Mode().IsRegular() {
+			sizes = append(sizes, info.Size())
+		}
+	}
+	return sizes
+}
+
 func tmpfsOptions(limit sandbox.DiskLimit, mode uint32) string {
-	return fmt.Sprintf("size=%d,nr_inodes=%d,mode=%o", limit.Bytes, limit.Inodes+ownInodes, mode)
+	return fmt.Sprintf("size=%d,nr_inodes=%d,mode=%o", limit.Bytes, limit.Inodes, mode)
 }
 
 // system brings the operating system's own directories and a synthetic /etc.

@@ -26,7 +26,8 @@ class Ratio {
   /** Decimal expansion with the repeating part in parentheses. */
   expand() {
     const seen = new Map();
-    let digits = '', rest = this.top % this.bottom;
+    const top = this.top < 0n ? -this.top : this.top;
+    let digits = '', rest = top % this.bottom;
     while (rest && !seen.has(rest)) {
       seen.set(rest, digits.length);
       rest *= 10n;
@@ -34,7 +35,7 @@ class Ratio {
       rest %= this.bottom;
     }
     const at = seen.get(rest);
-    return `${this.top / this.bottom}.${rest ? `${digits.slice(0, at)}(${digits.slice(at)})` : digits || '0'}`;
+    return `${this.top < 0n ? '-' : ''}${top / this.bottom}.${rest ? `${digits.slice(0, at)}(${digits.slice(at)})` : digits || '0'}`;
   }
 }
 

@@ -74,7 +74,7 @@ fn main() {
         Fibonacci(0, 1).skip(10).step_by(5).take(6).collect::<Vec<_>>()
     );
     println!(
-        "{} fit in 64 bits, last {:?}",
+        "{} steps before an overflow, last {:?}",
         Fibonacci(0, 1).count(),
         Fibonacci(0, 1).last()
     );

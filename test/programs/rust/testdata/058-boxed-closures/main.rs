@@ -17,32 +17,6 @@ fn curry(a: i32) -> impl Fn(i32) -> Box<dyn Fn(i32) -> i32> {
     move |b| Box::new(move |c| a * 100 + b * 10 + c)
 }
 
-struct Memo<F> {
-    f: F,
-    cache: HashMap<u64, u64>,
-    calls: usize,
-}
-
-impl<F: Fn(&mut Memo<F>, u64) -> u64 + Copy> Memo<F> {
-    fn get(&mut self, n: u64) -> u64 {
-        if let Some(&v) = self.cache.get(&n) {
-            return v;
-        }
-        self.calls += 1;
-        let v = (self.f)(self, n);
-        self.cache.insert(n, v);
-        v
-    }
-}
-
-fn collatz_memo<F>(f: F) -> Memo<F> {
-    Memo {
-        f,
-        cache: HashMap::new(),
-        calls: 0,
-    }
-}
-
 #[derive(Default)]
 struct Button<'a> {
     handlers: Vec<Box<dyn FnMut(&str) -> bool + 'a>>,
@@ -58,10 +32,6 @@ impl<'a> Button<'a> {
         self.handlers.retain_mut(|h| h(event));
         self.handlers.len()
     }
-}
-
-fn collatz<F: Fn(&mut Memo<F>, u64) -> u64 + Copy>(m: &mut Memo<F>, n: u64) -> u64 {
-    m.get(n)
 }
 
 fn main() {

@@ -1,0 +1,438 @@
+// Package sandboxtest is the conformance suite that every runtime passes. A
+// runtime's own test is a few lines that call [Run].
+//
+// The programs are shell scripts of the root, so that the suite depends on no
+// language. What a runtime cannot do, by its [sandbox.Capabilities] or by the
+// [sandbox.Isolation] of its containers, is skipped with that reason.
+package sandboxtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Options say what to test.
+type Options struct {
+	// Open opens the runtime; the suite closes it.
+	Open func(t *testing.T) sandbox.Runtime
+	// Level is the isolation that every container asks for.
+	Level sandbox.Level
+}
+
+// Run runs the whole suite.
+func Run(t *testing.T, opts Options) {
+	for _, test := range []struct {
+		name string
+		run  func(*suite)
+	}{
+		{"streams and exit codes", (*suite).streams},
+		{"arguments, environment and directory", (*suite).surroundings},
+		{"a program that does not exist", (*suite).startError},
+		{"a signal ends it", (*suite).signaled},
+		{"output arrives as it is written", (*suite).streaming},
+		{"a slow reader slows the program", (*suite).backPressure},
+		{"a writer that fails ends the run", (*suite).writeError},
+		{"a gigabyte of output", (*suite).flood},
+		{"input is streamed", (*suite).interactive},
+		{"a terminal", (*suite).terminal},
+		{"one process after the other", (*suite).sequence},
+		{"what is left running dies", (*suite).leftovers},
+		{"kill ends the whole tree", (*suite).killTree},
+		{"delete ends a running program", (*suite).deleteRunning},
+		{"files in and out", (*suite).files},
+		{"planted links are not followed", (*suite).planted},
+		{"the world inside", (*suite).worldInside},
+		{"the host is out of sight", (*suite).hostInvisible},
+		{"containers do not see each other", (*suite).apart},
+		{"no network", (*suite).noNetwork},
+		{"its own loopback", (*suite).loopback},
+		{"memory limit", (*suite).memory},
+		{"process limit", (*suite).processes},
+		{"disk limit", (*suite).disk},
+		{"open files limit", (*suite).openFiles},
+		{"metrics", (*suite).metrics},
+		{"sixteen at once", (*suite).concurrent},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			rt := opts.Open(t)
+			t.Cleanup(func() {
+				if err := rt.Close(); err != nil {
+					t.Errorf("close the runtime: %v", err)
+				}
+			})
+			test.run(&suite{T: t, rt: rt, level: opts.Level})
+		})
+	}
+}
+
+// suite is one test of the suite.
+type suite struct {
+	*testing.T
+	rt    sandbox.Runtime
+	level sandbox.Level
+}
+
+// environment is what every program here gets.
+var environment = []string{"PATH=/usr/bin:/bin", "HOME=" + sandbox.WorkspaceDir, "LANG=C.UTF-8"}
+
+func (s *suite) spec() sandbox.Spec {
+	return sandbox.Spec{Level: s.level, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 2000}}
+}
+
+func (s *suite) create(spec sandbox.Spec) sandbox.Container {
+	s.Helper()
+	c, err := s.rt.Create(s.Context(), spec)
+	var unsupported *sandbox.UnsupportedError
+	if errors.As(err, &unsupported) {
+		s.Skipf("this runtime says: %v", err)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() {
+		if err := c.Delete(context.Background()); err != nil {
+			s.Errorf("delete: %v", err)
+		}
+	})
+	return c
+}
+
+// held skips a test whose limit the runtime does not hold.
+func (s *suite) held(c sandbox.Container, limit string, states ...string) {
+	s.Helper()
+	got := c.Isolation().Limits[limit]
+	for _, state := range append(states, api.Enforced) {
+		if got == state {
+			return
+		}
+	}
+	s.Skipf("the %s limit is %s here", limit, got)
+}
+
+func shell(script string) sandbox.Process {
+	return sandbox.Process{Args: []string{"/bin/sh", "-c", script}, Env: environment}
+}
+
+// ended is a process that has ended.
+type ended struct {
+	sandbox.Exit
+	stdout, stderr string
+}
+
+func (s *suite) run(c sandbox.Container, p sandbox.Process) ended {
+	s.Helper()
+	var stdout, stderr bytes.Buffer
+	if p.Stdout == nil {
+		p.Stdout = &stdout
+	}
+	if p.Stderr == nil {
+		p.Stderr = &stderr
+	}
+	running, err := c.Start(s.Context(), p)
+	if err != nil {
+		s.Fatalf("start: %v", err)
+	}
+	exit, err := running.Wait()
+	if err != nil {
+		s.Fatalf("wait: %v", err)
+	}
+	return ended{exit, stdout.String(), stderr.String()}
+}
+
+func (s *suite) sh(c sandbox.Container, script string) ended {
+	s.Helper()
+	return s.run(c, shell(script))
+}
+
+func (s *suite) equal(what string, got, want any) {
+	s.Helper()
+	if got != want {
+		s.Errorf("%s is %q, want %q", what, got, want)
+	}
+}
+
+func (s *suite) streams() {
+	e := s.sh(s.create(s.spec()), "echo out; echo err >&2; exit 7")
+	s.equal("stdout", e.stdout, "out\n")
+	s.equal("stderr", e.stderr, "err\n")
+	s.equal("exit code", e.Code, 7)
+	s.equal("signal", e.Signal, 0)
+}
+
+func (s *suite) surroundings() {
+	c := s.create(s.spec())
+	p := shell(`printf '%s|' "$@" "$GREETING"; pwd`)
+	p.Args = append(p.Args, "sh", "a b", "", "--c", "héllo 🦀")
+	p.Env = append(p.Env, "GREETING=grüß")
+	p.Dir = sandbox.TempDir
+	e := s.run(c, p)
+	if !strings.HasPrefix(e.stdout, "a b||--c|héllo 🦀|grüß|") {
+		s.Errorf("stdout is %q", e.stdout)
+	}
+	if c.Isolation().Level == sandbox.LevelFull {
+		s.equal("environment", s.sh(c, "env | sort").stdout, "HOME=/workspace\nLANG=C.UTF-8\nPATH=/usr/bin:/bin\nPWD=/workspace\n")
+	}
+}
+
+func (s *suite) startError() {
+	c := s.create(s.spec())
+	for _, program := range []string{"/no/such/program", "no-such-program", sandbox.WorkspaceDir} {
+		_, err := c.Start(s.Context(), sandbox.Process{Args: []string{program}, Env: environment})
+		var start *sandbox.StartError
+		if !errors.As(err, &start) {
+			s.Errorf("starting %s: %v, want a StartError", program, err)
+		}
+	}
+	s.equal("stdout of the next one", s.sh(c, "echo fine").stdout, "fine\n")
+}
+
+func (s *suite) signaled() {
+	e := s.sh(s.create(s.spec()), "echo before; kill -9 $$; echo after")
+	s.equal("stdout", e.stdout, "before\n")
+	s.equal("signal", e.Signal, int(syscall.SIGKILL))
+	s.equal("exit code", e.Code, 128+int(syscall.SIGKILL))
+	s.equal("OOM kills", e.OOMKills, int64(0))
+}
+
+func (s *suite) streaming() {
+	c := s.create(s.spec())
+	r, w := io.Pipe()
+	p := shell("echo first; read line; echo second")
+	stdin, feed := io.Pipe()
+	p.Stdin, p.Stdout = stdin, w
+	running, err := c.Start(s.Context(), p)
+	if err != nil {
+		s.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, _ := r.Read(buf) // the program waits for us: its output must be here
+	s.equal("first read", string(buf[:n]), "first\n")
+	go func() { fmt.Fprintln(feed, "go on"); feed.Close() }()
+	n, _ = r.Read(buf)
+	s.equal("second read", string(buf[:n]), "second\n")
+	if _, err := running.Wait(); err != nil {
+		s.Error(err)
+	}
+}
+
+// gate is a writer that lets nothing through until it is opened.
+type gate struct {
+	open chan struct{}
+	n    int64
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.open
+	g.n += int64(len(b))
+	return len(b), nil
+}
+
+func (s *suite) backPressure() {
+	c := s.create(s.spec())
+	g := &gate{open: make(chan struct{})}
+	// What the program says on stderr is written after its whole output.
+	p := shell("head -c 4000000 /dev/zero; echo written >&2")
+	var stderr syncBuffer
+	p.Stdout, p.Stderr = g, &stderr
+	running, err := c.Start(s.Context(), p)
+	if err != nil {
+		s.Fatal(err)
+	}
+	time.Sleep(200 * time.Millisecond)
+	s.equal("stderr while nobody reads", stderr.String(), "")
+	close(g.open)
+	if _, err := running.Wait(); err != nil {
+		s.Error(err)
+	}
+	s.equal("bytes", g.n, int64(4000000))
+	s.equal("stderr in the end", stderr.String(), "written\n")
+}
+
+type syncBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// quota fails after some bytes.
+type quota struct{ left int }
+
+var errQuota = errors.New("that is enough")
+
+func (q *quota) Write(b []byte) (int, error) {
+	if q.left -= len(b); q.left < 0 {
+		return 0, errQuota
+	}
+	return len(b), nil
+}
+
+func (s *suite) writeError() {
+	p := shell("trap '' TERM PIPE; while :; do echo xxxxxxxxxxxxxxxxxxxxxx; done")
+	p.Stdout = &quota{10_000}
+	e := s.run(s.create(s.spec()), p)
+	if !errors.Is(e.WriteError, errQuota) {
+		s.Errorf("write error %v, want %v", e.WriteError, errQuota)
+	}
+}
+
+// counter counts bytes.
+type counter struct{ n int64 }
+
+func (c *counter) Write(b []byte) (int, error) { c.n += int64(len(b)); return len(b), nil }
+
+func (s *suite) flood() {
+	var out counter
+	p := shell("head -c 1073741824 /dev/zero")
+	p.Stdout = &out
+	s.run(s.create(s.spec()), p)
+	s.equal("bytes", out.n, int64(1<<30))
+}
+
+func (s *suite) interactive() {
+	p := shell(`while read -r line; do echo "<$line>"; done; echo end`)
+	p.Stdin = strings.NewReader("one\ntwo\n")
+	s.equal("stdout", s.run(s.create(s.spec()), p).stdout, "<one>\n<two>\nend\n")
+	s.equal("stdout without input", s.sh(s.create(s.spec()), "cat; echo end").stdout, "end\n")
+}
+
+func (s *suite) terminal() {
+	c := s.create(s.spec())
+	p := shell(`test -t 0 && test -t 1 && test -t 2 && stty size && read line && echo "got $line" > /dev/tty`)
+	p.TTY = &sandbox.TTY{Rows: 33, Cols: 99}
+	p.Stdin = strings.NewReader("hi\n")
+	e := s.run(c, p)
+	if !strings.Contains(e.stdout, "33 99\r\n") || !strings.Contains(e.stdout, "got hi\r\n") {
+		s.Errorf("the terminal shows %q (exit code %d)", e.stdout, e.Code)
+	}
+}
+
+func (s *suite) sequence() {
+	c := s.create(s.spec())
+	s.sh(c, "echo 1 > a; mkdir d")
+	s.equal("stdout", s.sh(c, "cat a; ls -d d").stdout, "1\nd\n")
+	running, err := c.Start(s.Context(), shell("sleep 1000"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if _, err := c.Start(s.Context(), shell("true")); err == nil {
+		s.Error("two processes at a time were allowed")
+	}
+	if err := running.Kill(); err != nil {
+		s.Error(err)
+	}
+	if _, err := running.Wait(); err != nil {
+		s.Error(err)
+	}
+}
+
+// escapees are processes that do what they can to outlive their parent.
+const escapees = `
+	sleep 1000 &
+	setsid sh -c 'trap "" TERM HUP INT; sleep 1000; sleep 1000' &
+	(setsid sh -c 'sleep 1000 & sleep 1000 &' &)
+	sh -c 'kill -STOP $$' &
+`
+
+func (s *suite) leftovers() {
+	c := s.create(s.spec())
+	begin := time.Now()
+	s.equal("stdout", s.sh(c, escapees+"echo done").stdout, "done\n")
+	if took := time.Since(begin); took > 100*time.Second {
+		s.Errorf("the run took %v: it waited for what was left running", took)
+	}
+	if c.Isolation().Level == sandbox.LevelFull {
+		const count = "set -- /proc/[0-9]*; echo $#"
+		s.equal("processes that are left", s.sh(c, count).stdout, s.sh(s.create(s.spec()), count).stdout)
+	}
+}
+
+func (s *suite) killTree() {
+	c := s.create(s.spec())
+	running, err := c.Start(s.Context(), shell(escapees+"wait"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if err := running.Kill(); err != nil {
+		s.Error(err)
+	}
+	exit, err := running.Wait()
+	if err != nil {
+		s.Error(err)
+	}
+	s.equal("signal", exit.Signal, int(syscall.SIGKILL))
+	if err := running.Kill(); err != nil {
+		s.Errorf("killing what has ended: %v", err)
+	}
+	if err := running.Signal(syscall.SIGTERM); err != nil {
+		s.Errorf("signalling what has ended: %v", err)
+	}
+}
+
+func (s *suite) deleteRunning() {
+	c := s.create(s.spec())
+	running, err := c.Start(s.Context(), shell(escapees+"wait"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := c.Delete(s.Context()); err != nil {
+		s.Error(err)
+	}
+	_, _ = running.Wait() // returns
+	if err := c.Delete(s.Context()); err != nil {
+		s.Errorf("deleting twice: %v", err)
+	}
+	if _, err := c.Start(s.Context(), shell("true")); err == nil {
+		s.Error("a deleted container started a process")
+	}
+}
+
+func (s *suite) concurrent() {
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			c, err := s.rt.Create(s.Context(), s.spec())
+			if err != nil {
+				s.Error(err)
+				return
+			}
+			defer c.Delete(context.Background())
+			var out bytes.Buffer
+			p := shell(fmt.Sprintf("echo %d > n; sleep 0.1; cat n; ls | wc -l", i))
+			p.Stdout = &out
+			running, err := c.Start(s.Context(), p)
+			if err != nil {
+				s.Error(err)
+				return
+			}
+			if _, err := running.Wait(); err != nil {
+				s.Error(err)
+			}
+			s.equal("stdout", out.String(), fmt.Sprintf("%d\n1\n", i))
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,268 @@
+package sandboxtest
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+func (s *suite) tree(c sandbox.Container) sandbox.FileTree {
+	s.Helper()
+	tree, err := c.Files(sandbox.WorkspaceDir)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return tree
+}
+
+func (s *suite) files() {
+	c := s.create(s.spec())
+	tree := s.tree(c)
+	if err := tree.WriteFile("sub/dir/ü 🦀.sh", strings.NewReader("#!/bin/sh\necho run\n"), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	s.equal("stdout", s.sh(c, `"./sub/dir/ü 🦀.sh"; echo more >> "sub/dir/ü 🦀.sh"; echo new > sub/new`).stdout, "run\n")
+	f, err := tree.Open("sub/dir/ü 🦀.sh")
+	if err != nil {
+		s.Fatal(err)
+	}
+	content, err := io.ReadAll(f)
+	f.Close()
+	if err != nil || string(content) != "#!/bin/sh\necho run\nmore\n" {
+		s.Errorf("content %q, %v", content, err)
+	}
+	var names []string
+	if err := tree.Walk(100, func(i sandbox.FileInfo) error { names = append(names, i.Path); return nil }); err != nil {
+		s.Error(err)
+	}
+	slices.Sort(names)
+	s.equal("names", strings.Join(names, ","), "sub,sub/dir,sub/dir/ü 🦀.sh,sub/new")
+	for _, bad := range []string{"../x", "/x", "a/../../x", "", "."} {
+		if err := tree.WriteFile(bad, strings.NewReader("x"), 0o644); err == nil {
+			s.Errorf("writing %q was allowed", bad)
+		}
+	}
+}
+
+// planted puts links, FIFOs and the like where the host will write and read.
+func (s *suite) planted() {
+	canary := filepath.Join(s.TempDir(), "canary")
+	if err := os.WriteFile(canary, []byte("untouched"), 0o666); err != nil {
+		s.Fatal(err)
+	}
+	c := s.create(s.spec())
+	tree := s.tree(c)
+	s.sh(c, "ln -s "+canary+" link; mkfifo fifo; mkdir dir; ln -s / up; ln -s "+filepath.Dir(canary)+" outside")
+	for _, name := range []string{"link", "fifo"} {
+		if _, err := tree.Open(name); err == nil {
+			s.Errorf("%s could be opened", name)
+		}
+		if err := tree.WriteFile(name, strings.NewReader("ours"), 0o644); err != nil {
+			s.Errorf("writing over %s: %v", name, err)
+		}
+		s.equal("what is at "+name, s.sh(c, "cat "+name).stdout, "ours")
+	}
+	if _, err := tree.Open("outside/canary"); err == nil {
+		s.Error("a link out of the tree was followed")
+	}
+	if err := tree.WriteFile("outside/planted", strings.NewReader("x"), 0o644); err == nil {
+		s.Error("a file was written through a link out of the tree")
+	}
+	if err := tree.Walk(1000, func(i sandbox.FileInfo) error {
+		if strings.HasPrefix(i.Path, "up/") || strings.HasPrefix(i.Path, "outside/") {
+			s.Errorf("the walk left the tree: %s", i.Path)
+			return fs.SkipAll
+		}
+		return nil
+	}); err != nil {
+		s.Error(err)
+	}
+	if content, _ := os.ReadFile(canary); string(content) != "untouched" {
+		s.Errorf("the canary says %q", content)
+	}
+}
+
+func (s *suite) worldInside() {
+	c := s.create(s.spec())
+	if c.Isolation().Level != sandbox.LevelFull {
+		s.Skipf("isolation %s has the host's world", c.Isolation().Level)
+	}
+	for script, want := range map[string]string{
+		"id -un; id -gn; id -G | wc -w": "sandbox\nsandbox\n1\n",
+		"hostname":                      "sandbox\n",
+		"pwd; echo $HOME":               "/workspace\n/workspace\n",
+		"grep -c . /proc/self/mountinfo > /dev/null":                                           "",
+		"ls -d /sys /home /root /var /boot 2>/dev/null":                                        "",
+		"grep Cap /proc/self/status | cut -f2 | sort -u":                                       "0000000000000000\n",
+		"grep -E 'NoNewPrivs|Seccomp:' /proc/self/status | cut -f2 | tr -d '\\n'":              "12",
+		"ls /proc/self/fd | tr -d '\\n'":                                                       "0123", // 3 is ls's own
+		"touch /usr/x /etc/x /x /dev/x 2>/dev/null; ls -d /usr/x /etc/x /x /dev/x 2>/dev/null": "",
+		"echo x > /tmp/x && echo x > /dev/shm/x && echo ok":                                    "ok\n",
+		"cat /proc/self/cgroup | cut -d: -f3 | sort -u":                                        "/\n",
+		"find / -xdev -type s 2>/dev/null":                                                     "",
+		"ulimit -c":                                                                            "0\n",
+	} {
+		if e := s.sh(c, script); e.stdout != want {
+			s.Errorf("%s\nprints %q, want %q (%s)", script, e.stdout, want, e.stderr)
+		}
+	}
+}
+
+func (s *suite) hostInvisible() {
+	canary := filepath.Join(s.TempDir(), "canary")
+	if err := os.WriteFile(canary, []byte("secret"), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(canary), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	c := s.create(s.spec())
+	if c.Isolation().Level == sandbox.LevelNone {
+		s.Skip("isolation none hides nothing")
+	}
+	e := s.sh(c, "cat "+canary+"; cat /etc/shadow; ls /root; for p in /proc/[0-9]*; do cat $p/root"+canary+"; done")
+	s.equal("stdout", e.stdout, "")
+}
+
+func (s *suite) apart() {
+	a, b := s.create(s.spec()), s.create(s.spec())
+	if a.Isolation().Level == sandbox.LevelNone {
+		s.Skip("isolation none hides nothing")
+	}
+	running, err := a.Start(s.Context(), shell("echo mine > /tmp/file; echo mine > /workspace/file 2>/dev/null; exec sleep 1000"))
+	if err != nil {
+		s.Fatal(err)
+	}
+	if a.Isolation().Level == sandbox.LevelFull {
+		e := s.sh(b, "cat /tmp/file /workspace/file; ls /proc | grep -c '^[0-9]'; kill -9 -1; echo alive")
+		s.equal("what the other sees", e.stdout, "3\nalive\n")
+	} else {
+		s.sh(b, "kill -9 -1")
+	}
+	if m, err := running.Metrics(); err != nil || m.Processes != nil && *m.Processes == 0 {
+		s.Errorf("the first one is gone: %v", err)
+	}
+	if err := running.Kill(); err != nil {
+		s.Error(err)
+	}
+}
+
+func (s *suite) noNetwork() {
+	c := s.create(s.spec())
+	if c.Isolation().Level == sandbox.LevelNone {
+		s.Skip("isolation none has the host's network")
+	}
+	e := s.sh(c, `command -v python3 >/dev/null || exit 99
+	exec python3 -S -c '
+import socket
+for family, kind in ((socket.AF_INET, socket.SOCK_STREAM), (socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET6, socket.SOCK_STREAM), (16, socket.SOCK_RAW), (40, socket.SOCK_STREAM)):
+    try:
+        socket.socket(family, kind)
+        print("socket", family, kind)
+    except OSError:
+        pass
+'`)
+	if e.Code == 99 {
+		s.Skip("no python3 in the root to make sockets with")
+	}
+	s.equal("sockets that could be made", e.stdout, "")
+	s.equal("exit code", e.Code, 0)
+}
+
+func (s *suite) loopback() {
+	spec := s.spec()
+	spec.Network.Mode = sandbox.NetworkLocalhost
+	c := s.create(spec)
+	e := s.sh(c, `command -v python3 >/dev/null || exit 99
+	exec python3 -S -c '
+import socket
+server = socket.create_server(("127.0.0.1", 8080))
+client = socket.create_connection(("127.0.0.1", 8080))
+conn, _ = server.accept()
+client.sendall(b"over loopback"); print(conn.recv(100).decode())
+try:
+    socket.create_connection(("192.0.2.1", 80), timeout=1)
+except OSError as e:
+    print("unreachable")
+'`)
+	if e.Code == 99 {
+		s.Skip("no python3 in the root to make sockets with")
+	}
+	s.equal("stdout", e.stdout, "over loopback\nunreachable\n")
+}
+
+func (s *suite) memory() {
+	c := s.create(s.spec())
+	s.held(c, sandbox.LimitMemory, api.Sampled)
+	// tail keeps what it reads until a newline comes, which it never does.
+	p := shell("tail /dev/zero; echo survived")
+	p.Limits = sandbox.Limits{MemoryBytes: 32 << 20}
+	e := s.run(c, p)
+	if e.OOMKills == 0 && !e.MemoryKill && !strings.Contains(e.stderr, "memory") {
+		s.Errorf("no out-of-memory kill: %+v, stderr %q", e.Exit, e.stderr)
+	}
+	if c.Isolation().Limits[sandbox.LimitMemory] == api.Enforced && e.stdout != "" {
+		s.Errorf("the rest of the run went on: %q", e.stdout)
+	}
+}
+
+func (s *suite) processes() {
+	c := s.create(s.spec())
+	s.held(c, sandbox.LimitProcesses)
+	p := shell("i=0; while [ $i -lt 50 ]; do sleep 1000 & i=$((i+1)); done; echo all")
+	p.Limits = sandbox.Limits{Processes: 10}
+	e := s.run(c, p)
+	s.equal("stdout", e.stdout, "")
+	if e.Code == 0 {
+		s.Error("fifty processes were started under a limit of ten")
+	}
+}
+
+func (s *suite) disk() {
+	spec := s.spec()
+	spec.Disk = sandbox.DiskLimit{Bytes: 2 << 20, Inodes: 100}
+	c := s.create(spec)
+	s.held(c, sandbox.LimitDisk)
+	e := s.sh(c, "head -c 1m /dev/zero > /tmp/a; head -c 1m /dev/zero > b; head -c 1m /dev/zero > /dev/shm/c; cat /tmp/a b /dev/shm/c | wc -c")
+	s.equal("bytes that fit on all of it", strings.TrimSpace(e.stdout), "2097152")
+	if e.Disk.BytesUsed != e.Disk.BytesTotal || e.Disk.BytesTotal != 2<<20 {
+		s.Errorf("the disk is not seen full: %+v", e.Disk)
+	}
+	e = s.sh(c, "rm /tmp/a b /dev/shm/c; i=0; while [ $i -lt 300 ]; do touch f$i || exit 3; i=$((i+1)); done")
+	s.equal("exit code with 100 files allowed", e.Code, 3)
+}
+
+func (s *suite) openFiles() {
+	p := shell("i=3; while [ $i -lt 40 ]; do eval \"exec $i</dev/null\" || exit 3; i=$((i+1)); done; echo all")
+	p.Args[0] = "/bin/bash"
+	p.Limits = sandbox.Limits{OpenFiles: 20}
+	s.equal("stdout", s.run(s.create(s.spec()), p).stdout, "")
+}
+
+func (s *suite) metrics() {
+	c := s.create(s.spec())
+	p := shell("head -c 20m /dev/zero > big; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; sleep 0.05 & sleep 0.05 & wait")
+	p.Limits = sandbox.Limits{MemoryBytes: 200 << 20, Processes: 50}
+	e := s.run(c, p)
+	if e.Duration <= 0 {
+		s.Error("no duration")
+	}
+	cpu, known := e.Metrics.CPU()
+	if !known || cpu <= 0 || cpu > e.Duration*8 {
+		s.Errorf("CPU time %v of %v", cpu, e.Duration)
+	}
+	if m := e.Metrics.MemoryPeakBytes; m == nil || *m <= 0 || c.Isolation().Limits[sandbox.LimitMemory] == api.Enforced && *m < 20<<20 {
+		s.Errorf("memory peak %v", m)
+	}
+	for name, source := range e.Metrics.Sources {
+		if source == "" {
+			s.Errorf("no source of %s", name)
+		}
+	}
+}

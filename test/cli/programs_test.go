@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// TestPrograms runs the corpus of ordinary programs (test/programs) in the
+// sandbox and compares what they print with what they printed on the bare host,
+// byte for byte. How that was recorded is in each language's record.sh.
+func TestPrograms(t *testing.T) {
+	for _, lang := range []string{"python", "javascript", "go", "rust", "java"} {
+		t.Run(lang, func(t *testing.T) {
+			dirs, err := filepath.Glob(filepath.Join("..", "programs", lang, "testdata", "*"))
+			if err != nil || len(dirs) == 0 {
+				t.Fatalf("no programs: %v", err)
+			}
+			var passed atomic.Int64
+			t.Run("all", func(t *testing.T) {
+				for _, dir := range dirs {
+					t.Run(filepath.Base(dir), func(t *testing.T) {
+						t.Parallel()
+						if runProgram(t, lang, dir) {
+							passed.Add(1)
+						}
+					})
+				}
+			})
+			t.Logf("%d of %d %s programs print what they print on the bare host", passed.Load(), len(dirs), lang)
+		})
+	}
+}
+
+// aside are the files of a program's folder that are not its source.
+var aside = map[string]bool{"stdin": true, "stdout": true, "stderr": true, "args": true, "env": true, "exit": true}
+
+func runProgram(t *testing.T, lang, dir string) (passed bool) {
+	source := t.TempDir()
+	sources, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range sources {
+		if aside[e.Name()] {
+			continue
+		}
+		names = append(names, e.Name())
+		from, to := filepath.Join(dir, e.Name()), filepath.Join(source, e.Name())
+		if e.IsDir() {
+			err = os.CopyFS(to, os.DirFS(from))
+		} else {
+			err = copyFile(from, to)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	i := invocation{user: user{self: true}, args: []string{"--output", "raw", "--lang", lang, "--memory", "1g"}}
+	if stdin, err := os.ReadFile(filepath.Join(dir, "stdin")); err == nil {
+		i.stdin = string(stdin)
+		i.args = append(i.args, "--stdin", "-")
+	}
+	for _, kv := range readLines(t, filepath.Join(dir, "env")) {
+		i.args = append(i.args, "--env", kv)
+	}
+	what := source
+	if len(names) == 1 {
+		what = filepath.Join(source, names[0])
+	}
+	i.args = append(i.args, what)
+	if args := readLines(t, filepath.Join(dir, "args")); len(args) > 0 {
+		i.args = append(append(i.args, "--"), args...)
+	}
+	o := i.run(t)
+	if want := expectedExit(t, dir); o.code != want {
+		t.Errorf("exit code %d, want %d", o.code, want)
+	}
+	for _, stream := range []struct{ name, got string }{{"stdout", o.stdout}, {"stderr", o.stderr}} {
+		want, err := os.ReadFile(filepath.Join(dir, stream.name))
+		if err == nil && string(want) != stream.got {
+			t.Errorf("%s differs:\n got %.600q\nwant %.600q", stream.name, stream.got, want)
+		}
+	}
+	if t.Failed() {
+		t.Logf("stderr: %.1500s", o.stderr)
+	}
+	return !t.Failed()
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o644)
+}
+
+func readLines(t *testing.T, name string) []string {
+	content, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n")
+}
+
+func expectedExit(t *testing.T, dir string) int {
+	lines := readLines(t, filepath.Join(dir, "exit"))
+	if len(lines) == 0 {
+		return 0
+	}
+	code, err := strconv.Atoi(strings.TrimSpace(lines[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
