@@ -29,7 +29,25 @@ func openEngine(cfg config.Config, notify func(string)) (cli.Engine, error) {
 }
 
 func (e engine) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {
+	if job.Resize != nil {
+		job.OnStart = func(running sandbox.Running) { go resize(ctx, running, job.Resize) }
+	}
 	return e.Executor.Run(ctx, job.Request, sink)
+}
+
+// resize passes the sizes of our terminal on to the program's.
+func resize(ctx context.Context, running sandbox.Running, sizes <-chan sandbox.TTY) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case size, ok := <-sizes:
+			if !ok {
+				return
+			}
+			_ = running.Resize(size.Rows, size.Cols) // a program that has ended needs none
+		}
+	}
 }
 
 func (e engine) Probe(ctx context.Context) (sandbox.Capabilities, error) {
@@ -44,6 +62,7 @@ func executorConfig(cfg config.Config, notify func(string)) executor.Config {
 	if err != nil {
 		home = "/"
 	}
+	compile := executor.DefaultConfig().Compile
 	return executor.Config{
 		Defaults: sandbox.Limits{
 			WallTime: cfg.Timeout, MemoryBytes: cfg.MemoryBytes, CPUs: cfg.CPUs,
@@ -54,7 +73,10 @@ func executorConfig(cfg config.Config, notify func(string)) executor.Config {
 		},
 		DefaultDiskBytes: cfg.DiskBytes,
 		MaxDiskBytes:     cfg.MaxDiskBytes,
-		Compile:          sandbox.Limits{WallTime: cfg.CompileTimeout, MemoryBytes: cfg.CompileMemoryBytes, CPUs: cfg.CompileCPUs},
+		Compile: sandbox.Limits{
+			WallTime: cfg.CompileTimeout, MemoryBytes: cfg.CompileMemoryBytes, CPUs: cfg.CompileCPUs,
+			Processes: compile.Processes, OpenFiles: compile.OpenFiles,
+		},
 		CompileDiskBytes: cfg.CompileDiskBytes,
 		InstallTimeout:   cfg.InstallTimeout,
 		MaxOutputBytes:   cfg.MaxOutputBytes,

@@ -1,6 +1,9 @@
 package api
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Result is the one object that tells what happened. It is the same from the
 // command line, from POST /execute, from the last event of a stream and from a
@@ -167,7 +170,12 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if p.Files == nil {
 		p.Files = map[string]File{}
 	}
-	return json.Marshal(p)
+	// Angle brackets stay readable; an encoder that wants them escaped does so.
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(p)
+	return b.Bytes(), err
 }
 
 func fill[T any](s *[]T) {

@@ -16,13 +16,15 @@ import (
 // no error. Descriptors from V2Dir and TasksFiles are closed.
 func (g *Group) Delete() error {
 	g.CloseJoinFiles()
-	deadline := time.Now().Add(deleteTimeout)
+	deadline := deleteDeadline()
 	var errs []error
 	for _, t := range g.h.trees {
-		errs = append(errs, t.remove(t.parent+"/"+g.name, deadline))
+		errs = append(errs, t.remove(t.path(g), deadline))
 	}
 	return errors.Join(errs...)
 }
+
+func deleteDeadline() time.Time { return time.Now().Add(deleteTimeout) }
 
 // remove removes one directory, waiting while it is busy.
 func (t *tree) remove(path string, deadline time.Time) error {
@@ -104,5 +106,5 @@ func (t *tree) removeAll(path string) error {
 			return err
 		}
 	}
-	return t.remove(path, time.Now().Add(deleteTimeout))
+	return t.remove(path, deleteDeadline())
 }

@@ -90,10 +90,11 @@ func (h *Hierarchy) Swap() bool {
 	return t != nil && t.swap
 }
 
-// Close frees what Detect opened. No group may be in use any more; the groups
-// themselves stay.
+// Close frees what Detect opened and removes the directory that held the groups,
+// unless there are others in it. No group of ours may be in use any more.
 func (h *Hierarchy) Close() {
 	for _, t := range h.trees {
+		_ = t.base.rmdir(t.parent) // EBUSY: somebody else's groups
 		t.close()
 	}
 }

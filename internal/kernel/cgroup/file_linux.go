@@ -73,6 +73,15 @@ func (d dir) mkdir(name string) error {
 	return nil
 }
 
+// chown gives a file of the kernel to a user.
+func (d dir) chown(name string, owner int) error {
+	_, err := retry(func() (int, error) { return 0, unix.Fchownat(d.fd(), name, owner, -1, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
+		return &os.PathError{Op: "chown", Path: d.path(name), Err: err}
+	}
+	return nil
+}
+
 // rmdir removes a group; one that is already gone is no error.
 func (d dir) rmdir(name string) error {
 	_, err := retry(func() (int, error) { return 0, unix.Unlinkat(d.fd(), name, unix.AT_REMOVEDIR) })

@@ -40,6 +40,7 @@ const (
 // for concurrent use.
 type Group struct {
 	h      *Hierarchy
+	scope  string // of version 2, or empty
 	name   string
 	limits Limits
 
@@ -53,13 +54,16 @@ type Group struct {
 // cannot be set, or its controller is absent ([AbsentError]), nothing is left
 // and the error says what stopped it.
 func (h *Hierarchy) Create(name string, l Limits) (*Group, error) {
-	if err := checkName(name); err != nil {
+	return h.create(&Group{h: h, name: name, limits: l})
+}
+
+func (h *Hierarchy) create(g *Group) (*Group, error) {
+	if err := checkName(g.name); err != nil {
 		return nil, err
 	}
-	if err := h.checkLimits(l); err != nil {
+	if err := h.checkLimits(g.limits); err != nil {
 		return nil, err
 	}
-	g := &Group{h: h, name: name, limits: l}
 	for i, t := range h.trees {
 		made, err := t.create(g)
 		if err == nil {
@@ -71,9 +75,9 @@ func (h *Hierarchy) Create(name string, l Limits) (*Group, error) {
 			undo = h.trees[:i+1]
 		}
 		for _, u := range undo {
-			err = errors.Join(err, u.base.rmdir(u.parent+"/"+name))
+			err = errors.Join(err, u.base.rmdir(u.path(g)))
 		}
-		return nil, fmt.Errorf("cannot make control group %s: %w", name, err)
+		return nil, fmt.Errorf("cannot make control group %s: %w", g.name, err)
 	}
 	return g, nil
 }
@@ -116,7 +120,7 @@ func (h *Hierarchy) checkLimits(l Limits) error {
 // create makes the group's directory in one tree, writes its limits and opens
 // what joining needs. It tells whether the directory was made.
 func (t *tree) create(g *Group) (made bool, err error) {
-	path := t.parent + "/" + g.name
+	path := t.path(g)
 	err = t.base.mkdir(path)
 	if errors.Is(err, fs.ErrNotExist) { // somebody removed the parent
 		if err = t.prepareAgain(); err == nil {

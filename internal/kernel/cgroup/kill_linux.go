@@ -28,10 +28,10 @@ func (g *Group) Kill() error {
 		return fmt.Errorf("cannot kill group %s: this host has no control groups", g.name)
 	}
 	if t := g.h.treeOf(Kill); t != nil {
-		return ignoreGone(t.base.write(t.file(g.name, "cgroup.kill"), "1"))
+		return ignoreGone(t.base.write(t.file(g, "cgroup.kill"), "1"))
 	}
 	t := g.h.trees[0]
-	return t.killListed(t.parent + "/" + g.name)
+	return t.killListed(t.path(g))
 }
 
 // Empty tells whether no process is left in the group. Zombies do not count.
@@ -40,7 +40,7 @@ func (g *Group) Empty() (bool, error) {
 		return true, nil // nothing can be in it
 	}
 	t := g.h.trees[0] // a process is born in all trees at once
-	return t.empty(t.parent + "/" + g.name)
+	return t.empty(t.path(g))
 }
 
 // WaitEmpty returns when no process is left in the group.

@@ -28,7 +28,7 @@ func (g *Group) NotifyOOM(f func()) (stop func(), err error) {
 		return nil, fmt.Errorf("cannot watch group %s for OOM kills: eventfd: %w", g.name, err)
 	}
 	event := os.NewFile(uintptr(fd), "oom event of "+g.name)
-	if err := t.watchOOM(g.name, fd); err != nil {
+	if err := t.watchOOM(g, fd); err != nil {
 		event.Close()
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (g *Group) NotifyOOM(f func()) (stop func(), err error) {
 		defer close(done)
 		var seen int64
 		for waitEvent(event) {
-			if n := t.awaitOOMKill(g.name, seen); n > seen {
+			if n := t.awaitOOMKill(g, seen); n > seen {
 				seen = n
 				f()
 			}
@@ -50,7 +50,7 @@ func (g *Group) NotifyOOM(f func()) (stop func(), err error) {
 }
 
 // watchOOM registers an eventfd with the group.
-func (t *tree) watchOOM(group string, event int) error {
+func (t *tree) watchOOM(group *Group, event int) error {
 	control, err := t.base.open(t.file(group, "memory.oom_control"), unix.O_RDONLY)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (t *tree) watchOOM(group string, event int) error {
 // kill the group in between would leave nothing to choose and nothing counted,
 // and a memory limit would look like an ordinary kill. An event without a victim
 // is normal too: memory became free after all, or the group was removed.
-func (t *tree) awaitOOMKill(group string, seen int64) int64 {
+func (t *tree) awaitOOMKill(group *Group, seen int64) int64 {
 	var buf [256]byte
 	deadline := time.Now().Add(oomTimeout)
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {

@@ -19,10 +19,10 @@ func chargeSlack() int64 { return 64 * int64(os.Getpagesize()) }
 // kernel does not have is unknown; only a group that is gone is an error.
 func (g *Group) Stats() (Stats, error) {
 	var s Stats
-	r := reader{group: g.name}
+	r := reader{group: g}
 	for _, t := range g.h.trees {
-		if !t.base.exists(t.parent + "/" + g.name) {
-			return Stats{}, &fs.PathError{Op: "read", Path: t.base.path(t.parent + "/" + g.name), Err: fs.ErrNotExist}
+		if !t.base.exists(t.path(g)) {
+			return Stats{}, &fs.PathError{Op: "read", Path: t.base.path(t.path(g)), Err: fs.ErrNotExist}
 		}
 		r.t = t
 		if t.version == 2 {
@@ -39,7 +39,7 @@ func (g *Group) Stats() (Stats, error) {
 // reader reads the files of one group in one tree.
 type reader struct {
 	t      *tree
-	group  string
+	group  *Group
 	source Source
 	buf    [statBuffer]byte
 }

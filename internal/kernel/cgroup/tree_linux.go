@@ -24,13 +24,34 @@ type tree struct {
 // has tells whether a controller is used in this tree.
 func (t *tree) has(c Controller) bool { return slices.Contains(t.uses, c) }
 
+// path is the directory of a group, relative to base.
+func (t *tree) path(g *Group) string {
+	if t.version == 2 && g.scope != "" {
+		return t.parent + "/" + g.scope + "/" + g.name
+	}
+	return t.parent + "/" + g.name
+}
+
 // file is the name of a file of a group, relative to base.
-func (t *tree) file(group, name string) string { return t.parent + "/" + group + "/" + name }
+func (t *tree) file(g *Group, name string) string { return t.path(g) + "/" + name }
 
 // prepare makes the parent of all groups and hands the controllers that are
 // wanted down to it. It returns the controllers that failed. It may be called
-// again, after somebody has removed the parent.
-func (t *tree) prepare(want []Controller) (map[Controller]error, error) {
+// again, after somebody has removed the parent, as every process of ours does
+// that leaves it empty ([Hierarchy.Close]); when that happens in the middle it
+// starts anew.
+func (t *tree) prepare(want []Controller) (failed map[Controller]error, err error) {
+	const tries = 10
+	for range tries {
+		failed, err = t.tryPrepare(want)
+		if t.base.exists(t.parent) {
+			break
+		}
+	}
+	return failed, err
+}
+
+func (t *tree) tryPrepare(want []Controller) (map[Controller]error, error) {
 	if err := t.base.mkdir(t.parent); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}

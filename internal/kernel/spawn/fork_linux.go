@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +11,9 @@ import (
 type Namespaced struct {
 	// Flags are CLONE_NEW* flags.
 	Flags uintptr
+	// Cgroup is the version 2 group that the init is born in; nil is ours. It
+	// takes clone3, which Docker's default filter hides.
+	Cgroup *os.File
 	// Child appends what the new init does before it serves; it may be nil.
 	Child func(p *Program)
 }
@@ -32,9 +36,7 @@ func (s *Server) Fork(n Namespaced) (*Init, error) {
 	var p Program
 	socket := p.File(theirs)
 	pidfd := p.Bytes(make([]byte, 8))
-	// clone, not clone3: Docker's default filter answers ENOSYS to the latter.
-	args := []Arg{Value(n.Flags | unix.CLONE_PIDFD | uintptr(unix.SIGCHLD)), Value(0), pidfd}
-	p.Fork("create namespaces", unix.SYS_CLONE, args, func() {
+	p.ForkInto(n.Cgroup, "create namespaces", n.Flags|unix.CLONE_PIDFD, pidfd, func() {
 		p.Call("dup3", unix.SYS_DUP3, socket, FD(controlFD), Value(unix.O_CLOEXEC))
 		p.Call("close_range", unix.SYS_CLOSE_RANGE, Value(controlFD+1), Value(uint32(1<<32-1)), Value(0))
 		if n.Child != nil {
@@ -59,4 +61,27 @@ func (i *Init) Kill() error {
 		return nil
 	}
 	return err
+}
+
+// ForkInto appends a fork with flags whose child makes the calls that child
+// appends: clone3 where the child is to be born in a version 2 control group,
+// else clone, which Docker's default filter lets pass. The child's end is
+// announced by SIGCHLD. With CLONE_PIDFD its descriptor is stored at pidfd.
+func (p *Program) ForkInto(cgroup *os.File, name string, flags uintptr, pidfd Arg, child func()) {
+	if cgroup == nil {
+		p.Fork(name, unix.SYS_CLONE, []Arg{Value(flags | uintptr(unix.SIGCHLD)), Value(0), pidfd}, child)
+		return
+	}
+	const size, pidfdAt, signalAt, cgroupAt = 88, 8, 32, 80 // struct clone_args, as of Linux 5.7
+	clone := make([]byte, size)
+	binary.NativeEndian.PutUint64(clone, uint64(flags)|unix.CLONE_INTO_CGROUP)
+	binary.NativeEndian.PutUint64(clone[signalAt:], uint64(unix.SIGCHLD))
+	at := p.Bytes(clone)
+	if pidfd != (Arg{}) {
+		p.SetPointer(at, pidfdAt, pidfd)
+	}
+	// fcntl copies the directory's number, as init has it, to where it belongs.
+	p.Call("duplicate a descriptor", unix.SYS_FCNTL, p.File(int(cgroup.Fd())), Value(unix.F_DUPFD_CLOEXEC), Value(4)).SaveAt(at, cgroupAt)
+	p.Fork(name, unix.SYS_CLONE3, []Arg{at, Value(size)}, child)
+	p.Call("close a descriptor", unix.SYS_CLOSE, p.Cell(at, cgroupAt))
 }

@@ -37,5 +37,5 @@ func (execLanguage) Plan(_ Toolchain, src Source, _ Resources) (Plan, error) {
 
 // Diagnose knows nothing; the last line says most.
 func (execLanguage) Diagnose(_, stderr string) Diagnosis {
-	return Diagnosis{Reason: lastLine(stderr)}
+	return Diagnosis{Reason: shorten(lastLine(stderr))}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -21,6 +22,7 @@ type container struct {
 	walls     walls
 	isolation sandbox.Isolation
 	identity  identity
+	scope     *cgroup.Scope // nil where this host grants no control groups
 	init      *spawn.Init
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
@@ -64,6 +66,9 @@ func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
 			return nil, err
 		}
 	}
+	if err := c.makeScope(); err != nil {
+		return nil, err
+	}
 	if err := c.namespaces(); err != nil {
 		return nil, err
 	}
@@ -71,6 +76,30 @@ func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
 		return nil, err
 	}
 	return c, c.inner()
+}
+
+// makeScope makes what holds the container's control groups.
+func (c *container) makeScope() (err error) {
+	if c.rt.host.cgroups == nil {
+		return nil
+	}
+	owner := -1
+	if c.identity.root {
+		owner = c.identity.id
+	}
+	c.scope, err = c.rt.host.cgroups.Scope(c.id, owner)
+	return err
+}
+
+// namespaced are the namespaces of an init and the group that it is born in.
+func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.Namespaced {
+	n := spawn.Namespaced{Flags: flags, Child: child}
+	if c.scope != nil {
+		if dir, ok := c.scope.InitDir(); ok {
+			n.Cgroup = dir
+		}
+	}
+	return n
 }
 
 // namespaces makes the init.
@@ -82,9 +111,9 @@ func (c *container) namespaces() error {
 	if c.spec.Network.Mode != sandbox.NetworkFull {
 		flags |= unix.CLONE_NEWNET
 	}
-	init, err := c.rt.spawner.Fork(spawn.Namespaced{Flags: flags, Child: func(p *spawn.Program) {
+	init, err := c.rt.spawner.Fork(c.namespaced(flags, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
-	}})
+	}))
 	if err != nil {
 		return err
 	}
@@ -206,6 +235,9 @@ func (c *container) Delete(context.Context) error {
 	}
 	if c.proc != nil {
 		c.proc.Close()
+	}
+	if c.scope != nil {
+		errs = append(errs, c.scope.Delete())
 	}
 	errs = append(errs, c.removeDirs())
 	if c.identity.root && c.identity.id != 0 {

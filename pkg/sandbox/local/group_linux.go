@@ -1,9 +1,9 @@
 package local
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,7 +30,7 @@ type heldLimits struct{ memory, processes, cpu bool }
 
 // newGroup makes the group of the container's next process.
 func (c *container) newGroup(l sandbox.Limits) (*group, error) {
-	g := &group{hierarchy: c.rt.host.cgroups, limits: l, stopOOM: func() {}}
+	g := &group{hierarchy: c.rt.host.cgroups, limits: l}
 	if g.hierarchy == nil {
 		return g, nil
 	}
@@ -45,6 +45,9 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	}
 	if g.held.processes {
 		limits.Processes = l.Processes
+		if l.Processes > 0 && len(g.hierarchy.HomeTasksFiles()) > 0 {
+			limits.Processes++ // init, while it forks
+		}
 	}
 	if g.held.cpu {
 		limits.CPUs = l.CPUs
@@ -54,7 +57,7 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	name := fmt.Sprintf("%s-%d", c.id, c.groups)
 	c.mu.Unlock()
 	var err error
-	if g.cg, err = g.hierarchy.Create(name, limits); err != nil {
+	if g.cg, err = c.scope.Create(name, limits); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -82,34 +85,24 @@ func (g *group) leave(p *spawn.Program) {
 	}
 }
 
-// forkCall is the call that forks the child: clone3 where that puts it into a
-// version 2 group, clone elsewhere (which Docker's default filter knows). The
-// child runs first: init waits until it has called execve.
-func (g *group) forkCall(p *spawn.Program) (number int, args []spawn.Arg) {
-	const flags = unix.CLONE_VFORK
-	if g.cg != nil && g.hierarchy.Controllers()[cgroup.Memory].Version == 2 {
-		if dir, ok := g.cg.V2Dir(); ok {
-			clone := make([]byte, 88) // struct clone_args, as of Linux 5.7
-			binary.NativeEndian.PutUint64(clone, flags|unix.CLONE_INTO_CGROUP)
-			binary.NativeEndian.PutUint64(clone[32:], uint64(unix.SIGCHLD))
-			at := p.Bytes(clone)
-			// The number that the directory has on init's side.
-			p.Call("duplicate a descriptor", unix.SYS_FCNTL, p.File(int(dir.Fd())), spawn.Value(unix.F_DUPFD_CLOEXEC), spawn.Value(4)).SaveAt(at, 80)
-			return unix.SYS_CLONE3, []spawn.Arg{at, spawn.Value(len(clone))}
-		}
+// fork appends the fork of the program. Init waits until the child has called
+// execve.
+func (g *group) fork(p *spawn.Program, child func()) {
+	var dir *os.File
+	if g.cg != nil {
+		dir, _ = g.cg.V2Dir()
 	}
-	return unix.SYS_CLONE, []spawn.Arg{spawn.Value(flags | uintptr(unix.SIGCHLD))}
+	p.ForkInto(dir, "fork", unix.CLONE_VFORK, spawn.Arg{}, child)
 }
 
 // onOOM calls kill when the kernel has killed for memory on version 1, where it
-// kills one process; on version 2 it kills the group itself.
-func (g *group) onOOM(kill func()) {
-	if g.cg == nil || g.limits.MemoryBytes == 0 {
-		return
+// kills one process; on version 2 it kills the group itself. It must be called
+// before the process is started.
+func (g *group) onOOM(kill func()) (err error) {
+	if g.cg != nil && g.limits.MemoryBytes > 0 {
+		g.stopOOM, err = g.cg.NotifyOOM(kill)
 	}
-	if stop, err := g.cg.NotifyOOM(kill); err == nil {
-		g.stopOOM = stop
-	}
+	return err
 }
 
 // metrics reads the figures. usage is that of the main process once it has
@@ -181,7 +174,9 @@ func (g *group) events(exit *sandbox.Exit) {
 
 // delete removes the group. Every process of it must be dead.
 func (g *group) delete() error {
-	g.stopOOM()
+	if g.stopOOM != nil {
+		g.stopOOM()
+	}
 	if g.cg == nil {
 		return nil
 	}

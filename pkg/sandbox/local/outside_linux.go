@@ -39,9 +39,12 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 			return nil, err
 		}
 	}
-	if c.init, err = r.spawner.Fork(spawn.Namespaced{Child: func(p *spawn.Program) {
+	if err := c.makeScope(); err != nil {
+		return nil, err
+	}
+	if c.init, err = r.spawner.Fork(c.namespaced(0, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
-	}}); err != nil {
+	})); err != nil {
 		return nil, err
 	}
 	c.isolation = r.host.isolationOutside(w, why)

@@ -75,10 +75,13 @@ func (c *container) mayStart(p sandbox.Process) error {
 	return p.Limits.Validate()
 }
 
-// prepare makes what the process needs on our side: its control group and its
-// pipes.
+// prepare makes what the process needs on our side: its control group, what ends
+// it when the kernel has killed for its memory, and its pipes.
 func (pr *process) prepare(p sandbox.Process) (err error) {
 	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
+		return err
+	}
+	if err := pr.group.onOOM(pr.killOnce); err != nil {
 		return err
 	}
 	if err := pr.c.checkStrict(p.Limits); err != nil {
@@ -107,8 +110,7 @@ func (pr *process) launch(p sandbox.Process) error {
 	}
 	pr.openStreamsInside(&ch, p)
 	pr.group.enter(&program)
-	number, args := pr.group.forkCall(&program)
-	program.Fork("fork", number, args, func() { err = ch.build() })
+	pr.group.fork(&program, func() { err = ch.build() })
 	if err != nil {
 		return err
 	}
@@ -166,7 +168,11 @@ func startError(p sandbox.Process, err error) error {
 
 // abandon frees what a process that did not start has taken.
 func (pr *process) abandon() {
-	if pr.pid != 0 {
+	if pr.group != nil {
+		// Init may be stuck half-way into the group.
+		var p spawn.Program
+		pr.group.leave(&p)
+		_ = pr.tell(&p)
 		pr.c.killRest()
 	}
 	if pr.streams != nil {
@@ -179,7 +185,6 @@ func (pr *process) abandon() {
 
 // watch starts what ends the process for its memory where the kernel does not.
 func (pr *process) watch(l sandbox.Limits) {
-	pr.group.onOOM(pr.killOnce)
 	if !pr.group.held.memory {
 		pr.sampler = startSampler(pr.c.proc, l.MemoryBytes, pr.killOnce)
 	}

@@ -163,6 +163,9 @@ func (r *Runtime) Close() error {
 		errs = append(errs, c.Delete(context.Background()))
 	}
 	errs = append(errs, r.spawner.Close())
+	if r.host.cgroups != nil {
+		r.host.cgroups.Close()
+	}
 	r.instance.release()
 	return errors.Join(errs...)
 }

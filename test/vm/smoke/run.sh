@@ -55,7 +55,8 @@ show() {
 
 tools() {
 	local tool
-	for tool in 'python3 --version' 'node --version' 'java --version' 'gcc --version' 'go version' 'rustc --version'; do
+	for tool in 'python3 --version' 'node --version' 'java --version' \
+		'gcc --version' 'go version' 'rustc --version'; do
 		# shellcheck disable=SC2086 # a command and its argument
 		check "$tool: $($tool 2>&1 | head -n 1)" eval "$tool >/dev/null 2>&1"
 	done

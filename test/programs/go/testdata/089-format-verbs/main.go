@@ -60,8 +60,8 @@ func main() {
 	fmt.Printf("%08.3f|%+.2e|%g|%6.2f%%|%x\n", 3.14159, 123456.789, 1e21, 99.5, 255.5)
 	fmt.Printf("%b|%o|%#o|%#x|%X|%08b|%+d|% d|%c|%U|%#U\n", 10, 64, 64, 255, 48879, 37, 5, 7, 0x1f980, 0x4f60, '好')
 	fmt.Printf("%s|%10s|%-10s|%.3s|%q|%x|% x|%+q\n", "héllo", "你好", "🦀", "abcdef", "a\tb", "hi", "hi", "é")
-	fmt.Printf("%t|%v|%p|%v|%v\n", true, nil, nil, struct{}{}, [2]bool{true})
-	fmt.Printf("%[2]d %[1]d %[2]*[1]d|%!|%d %s\n", 7, 4, "not a number")
+	fmt.Printf("%t|%v|%v|%v\n", true, nil, struct{}{}, [2]bool{true})
+	fmt.Printf("%[2]d %[1]d %[2]*[1]d|%d\n", 7, 4)
 	fmt.Printf("%v %v %s\n", error(nil), fmt.Errorf("wrapped: %w", fmt.Errorf("inner")), []string{"a b", "c"})
 	var name string
 	var n int

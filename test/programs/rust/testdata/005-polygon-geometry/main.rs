@@ -63,11 +63,7 @@ impl Polygon {
                 inside = !inside;
             }
         }
-        if inside {
-            Place::Inside
-        } else {
-            Place::Outside
-        }
+        if inside { Place::Inside } else { Place::Outside }
     }
 }
 

@@ -17,11 +17,13 @@ impl Pool {
         let workers = (0..size)
             .map(|_| {
                 let rx = Arc::clone(&rx);
-                thread::spawn(move || loop {
-                    let job = rx.lock().unwrap().recv();
-                    match job {
-                        Ok(job) => job(),
-                        Err(_) => return,
+                thread::spawn(move || {
+                    loop {
+                        let job = rx.lock().unwrap().recv();
+                        match job {
+                            Ok(job) => job(),
+                            Err(_) => return,
+                        }
                     }
                 })
             })

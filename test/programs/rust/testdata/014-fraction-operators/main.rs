@@ -12,11 +12,7 @@ struct Frac {
 }
 
 fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 {
-        a.abs()
-    } else {
-        gcd(b, a % b)
-    }
+    if b == 0 { a.abs() } else { gcd(b, a % b) }
 }
 
 impl Frac {

@@ -46,7 +46,7 @@ fn main() -> io::Result<()> {
     println!("{:?}", String::from_utf8_lossy(b"ok \xf0\x9f\xa6 \xff end"));
     println!(
         "{:?}",
-        std::str::from_utf8(b"ab\xc3(").map_err(|e| (e.valid_up_to(), e.error_len()))
+        std::str::from_utf8(&[b'a', b'b', 0xc3, b'('][..]).map_err(|e| (e.valid_up_to(), e.error_len()))
     );
     println!("{:?} {:?}", char::from_u32(0xd800), "你好🦀".is_char_boundary(4));
     Ok(())

@@ -61,11 +61,7 @@ fn sha256(data: &[u8]) -> [u8; 32] {
 fn crc32(data: &[u8]) -> u32 {
     !data.iter().fold(!0u32, |crc, &b| {
         (0..8).fold(crc ^ b as u32, |c, _| {
-            if c & 1 == 1 {
-                c >> 1 ^ 0xedb8_8320
-            } else {
-                c >> 1
-            }
+            if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 }
         })
     })
 }

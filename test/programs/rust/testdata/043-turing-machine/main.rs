@@ -53,7 +53,9 @@ impl<'a> Machine<'a> {
 }
 
 fn main() {
-    let increment = Machine::parse("start 0 0 R start; start 1 1 R start; start _ _ L carry; carry 1 0 L carry; carry 0 1 S done; carry _ 1 S done");
+    let increment = Machine::parse(
+        "start 0 0 R start; start 1 1 R start; start _ _ L carry; carry 1 0 L carry; carry 0 1 S done; carry _ 1 S done",
+    );
     for n in ["0", "1011", "1111"] {
         println!("{n} + 1 = {:?}", increment.run(n, 100));
     }
@@ -67,12 +69,24 @@ fn main() {
         println!("{w:?}: {verdict} after {steps} steps");
     }
     for (name, rules) in [
-        ("two states", "start _ 1 R b; start 1 1 L b; b _ 1 L start; b 1 1 R halt"),
-        ("three states", "start _ 1 R b; start 1 1 R halt; b _ _ R c; b 1 1 R b; c _ 1 L c; c 1 1 L start"),
-        ("four states", "start _ 1 R b; start 1 1 L b; b _ 1 L start; b 1 _ L c; c _ 1 R halt; c 1 1 L d; d _ 1 R d; d 1 _ R start"),
+        (
+            "two states",
+            "start _ 1 R b; start 1 1 L b; b _ 1 L start; b 1 1 R halt",
+        ),
+        (
+            "three states",
+            "start _ 1 R b; start 1 1 R halt; b _ _ R c; b 1 1 R b; c _ 1 L c; c 1 1 L start",
+        ),
+        (
+            "four states",
+            "start _ 1 R b; start 1 1 L b; b _ 1 L start; b 1 _ L c; c _ 1 R halt; c 1 1 L d; d _ 1 R d; d 1 _ R start",
+        ),
         ("never", "start _ 🦀 R start"),
     ] {
         let (tape, steps, state) = Machine::parse(rules).run("", 150);
-        println!("busy beaver, {name}: {} marks, {steps} steps, {state}", tape.chars().filter(|c| *c != '_').count());
+        println!(
+            "busy beaver, {name}: {} marks, {steps} steps, {state}",
+            tape.chars().filter(|c| *c != '_').count()
+        );
     }
 }

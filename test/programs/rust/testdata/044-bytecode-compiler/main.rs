@@ -69,11 +69,7 @@ impl<'a> Compiler<'a> {
                 other => return Err(format!("unexpected {other:?}")),
             }
         }
-        if top {
-            Ok(())
-        } else {
-            Err("end is missing".into())
-        }
+        if top { Ok(()) } else { Err("end is missing".into()) }
     }
 }
 
@@ -123,7 +119,11 @@ fn main() {
         "print + 1 y",
         "if 1 print 2",
     ] {
-        let mut c = Compiler { words: source.split_whitespace().peekable(), slots: HashMap::new(), code: Vec::new() };
+        let mut c = Compiler {
+            words: source.split_whitespace().peekable(),
+            slots: HashMap::new(),
+            code: Vec::new(),
+        };
         match c.block(true).and_then(|()| run(&c.code, c.slots.len())) {
             Ok((out, steps)) => println!("{} ops, {steps} steps: {out:?}", c.code.len()),
             Err(e) => println!("error: {e}"),

@@ -73,7 +73,7 @@ fn main() {
         "abracadabra",
         "zzzz",
         "héllo 你好 🦀, héllo 你好 🦀!",
-        include_str!("main.rs"),
+        &"the crab sells sea shells by the sea shore, 你好; ".repeat(60),
     ] {
         let codes = canonical(&lengths(text.as_bytes()));
         let (packed, bits) = pack(text.as_bytes(), &codes);

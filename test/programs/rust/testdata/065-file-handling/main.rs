@@ -1,7 +1,7 @@
 //! Opens, appends, seeks, truncates, copies, renames and reads files.
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{symlink, PermissionsExt};
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 fn main() -> io::Result<()> {
     fs::create_dir("work")?;

@@ -48,7 +48,7 @@ impl Order<Paid> {
 enum Shop {
     Open(Order<Draft>),
     Waiting(Order<Paid>),
-    Done(String),
+    Done,
 }
 
 impl Shop {
@@ -69,7 +69,7 @@ impl Shop {
             },
             (Shop::Waiting(o), ["ship"]) => {
                 let text = o.ship();
-                (Shop::Done(text.clone()), text)
+                (Shop::Done, text)
             }
             (state, _) => (state, format!("{line:?} is not possible now")),
         }
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
         shop = next;
     }
     match shop {
-        Shop::Done(_) => ExitCode::SUCCESS,
+        Shop::Done => ExitCode::SUCCESS,
         Shop::Open(_) => ExitCode::from(1),
         Shop::Waiting(_) => ExitCode::from(2),
     }

@@ -70,7 +70,7 @@ fn main() {
         "stairs: {} {} {}",
         stairs(10, &[1, 2]),
         stairs(30, &[1, 3, 5]),
-        stairs(150, &[1, 2, 3])
+        stairs(140, &[1, 2, 3])
     );
     println!(
         "{:?}",

@@ -1,4 +1,4 @@
-//! Manacher's algorithm, palindromic splits and eertree-free counting.
+//! Manacher's algorithm, counting palindromes and the fewest parts.
 
 fn radii(chars: &[char]) -> Vec<usize> {
     let spaced: Vec<Option<char>> = std::iter::once(None)

@@ -112,16 +112,12 @@ impl fmt::Display for Poly {
             )?;
             first = false;
         }
-        if first {
-            f.write_str("0")
-        } else {
-            Ok(())
-        }
+        if first { f.write_str("0") } else { Ok(()) }
     }
 }
 
 fn main() {
-    let roots = [1, -2, 3, -4, 5];
+    let roots: [i128; 5] = [1, -2, 3, -4, 5];
     let p = roots
         .iter()
         .fold(Poly(vec![1]), |acc, r| acc.times(&Poly(vec![-r, 1])));

@@ -38,11 +38,7 @@ fn is_prime(n: u64) -> bool {
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        gcd(b, a % b)
-    }
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 fn factor(n: u64, out: &mut Vec<u64>) {

@@ -1,6 +1,6 @@
 //! Parses expressions, differentiates and simplifies them.
-use std::fmt;
 use Expr::*;
+use std::fmt;
 
 #[derive(Clone, PartialEq, Debug)]
 enum Expr {
