@@ -19,9 +19,18 @@ type engine struct {
 	runtime sandbox.Runtime
 }
 
-// openEngine opens the runtime that the configuration names.
-func openEngine(cfg config.Config, notify func(string)) (cli.Engine, error) {
-	rt, err := openRuntime(cfg)
+// opener opens the engine.
+type opener struct {
+	early *early // nil when nothing was opened ahead
+}
+
+// open opens the runtime that the configuration names.
+func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
+	open := openRuntime
+	if o.early != nil {
+		open = o.early.take
+	}
+	rt, err := open()
 	if err != nil {
 		return nil, err
 	}

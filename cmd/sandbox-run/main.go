@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -19,5 +20,17 @@ func main() {
 	if len(os.Args) > 1 && os.Args[1] == language.EsbuildCommand {
 		os.Exit(esbuild.Main(os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
 	}
-	os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Deps{Open: openEngine, Reclaim: reclaim, Version: version}))
+	// Most runs are over before garbage matters; past this it is collected.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(64 << 20)
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(args []string) int {
+	var o opener
+	if cli.RunsProgram(args) {
+		o.early = openEarly()
+		defer o.early.drop()
+	}
+	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Open: o.open, Reclaim: reclaim, Version: version})
 }

@@ -1,11 +1,45 @@
 package main
 
 import (
-	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
 )
 
-func openRuntime(config.Config) (sandbox.Runtime, error) { return local.New(local.Options{}) }
+// early opens the local runtime beside the parsing of the command line, which
+// takes as long: together a tenth of a short run.
+type early struct {
+	ready   chan struct{}
+	runtime sandbox.Runtime
+	err     error
+	taken   bool
+}
+
+func openEarly() *early {
+	e := &early{ready: make(chan struct{})}
+	go func() {
+		defer close(e.ready)
+		e.runtime, e.err = local.New(local.Options{})
+	}()
+	return e
+}
+
+// take hands the runtime over.
+func (e *early) take() (sandbox.Runtime, error) {
+	e.taken = true
+	<-e.ready
+	return e.runtime, e.err
+}
+
+// drop closes a runtime that nobody took.
+func (e *early) drop() {
+	if e == nil || e.taken {
+		return
+	}
+	if <-e.ready; e.err == nil {
+		_ = e.runtime.Close() // nothing ran in it
+	}
+}
+
+func openRuntime() (sandbox.Runtime, error) { return local.New(local.Options{}) }
 
 func reclaim() ([]string, error) { return local.Reclaim(local.Options{}) }

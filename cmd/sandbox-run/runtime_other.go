@@ -5,11 +5,19 @@ package main
 import (
 	"errors"
 
-	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-func openRuntime(config.Config) (sandbox.Runtime, error) { return nil, errNoLinux() }
+// early is nothing here.
+type early struct{}
+
+func openEarly() *early { return nil }
+
+func (*early) take() (sandbox.Runtime, error) { return openRuntime() }
+
+func (*early) drop() {}
+
+func openRuntime() (sandbox.Runtime, error) { return nil, errNoLinux() }
 
 func reclaim() ([]string, error) { return nil, errNoLinux() }
 

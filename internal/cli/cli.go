@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -66,6 +67,16 @@ func Main(args []string, stdin, stdout, stderr *os.File, deps Deps) int {
 		fmt.Fprintf(stderr, "sandbox-run: %s\n", printable(err.Error()))
 	}
 	return exitCodeOf(err)
+}
+
+// RunsProgram tells whether these arguments mean the verb run, so that its engine
+// can be opened while they are parsed. They may still be wrong.
+func RunsProgram(args []string) bool {
+	if len(args) == 0 || slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" || a == "help" || a == "--version" }) {
+		return false
+	}
+	v, ok := findVerb(args[0])
+	return !ok || v.name == "run"
 }
 
 // dispatch picks the verb. The verb run need not be typed.

@@ -88,6 +88,9 @@ func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache lan
 	limits := e.cfg.Compile
 	limits.WallTime *= 10 // all of a standard library, on a slow machine
 	ph := r.phase(ctx, api.PhaseCompile, cache.Prepare, phaseInput{limits: limits, keep: 64 << 10})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if ph.verdict.status != api.StatusOK {
 		return fmt.Errorf("%s: %s", ph.verdict.message, strings.TrimSpace(ph.lastWords()))
 	}
@@ -167,5 +170,8 @@ func (c *versionCache) load() {
 	c.seen = map[string]string{}
 	if content, err := os.ReadFile(c.path); err == nil {
 		_ = json.Unmarshal(content, &c.seen)
+	}
+	if c.seen == nil { // the file says null
+		c.seen = map[string]string{}
 	}
 }

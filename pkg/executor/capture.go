@@ -27,12 +27,13 @@ type capture struct {
 	head    []byte
 	tail    []byte // a ring once it is full
 	next    int    // where the ring goes on
-	cap     int    // of head and of tail
+	maxHead int
+	maxTail int
 	pending []byte // the beginning of a rune whose rest has not come yet
 }
 
 func newCapture(kind api.EventType, emit func(api.Event) error, keep, ceiling int64) *capture {
-	return &capture{kind: kind, emit: emit, ceiling: ceiling, cap: int((keep + 1) / 2)}
+	return &capture{kind: kind, emit: emit, ceiling: ceiling, maxHead: int(keep - keep/2), maxTail: int(keep / 2)}
 }
 
 // Write implements io.Writer.
@@ -55,23 +56,23 @@ func (c *capture) Write(b []byte) (int, error) {
 }
 
 func (c *capture) keep(b []byte) {
-	if room := c.cap - len(c.head); room > 0 {
+	if room := c.maxHead - len(c.head); room > 0 {
 		n := min(room, len(b))
 		c.head = append(c.head, b[:n]...)
 		b = b[n:]
 	}
-	if len(b) > c.cap {
-		b = b[len(b)-c.cap:]
+	if len(b) > c.maxTail {
+		b = b[len(b)-c.maxTail:]
 		c.tail, c.next = c.tail[:0], 0
 	}
-	if room := c.cap - len(c.tail); room > 0 {
+	if room := c.maxTail - len(c.tail); room > 0 {
 		n := min(room, len(b))
 		c.tail = append(c.tail, b[:n]...)
 		b = b[n:]
 	}
 	for len(b) > 0 {
 		n := copy(c.tail[c.next:], b)
-		c.next = (c.next + n) % c.cap
+		c.next = (c.next + n) % c.maxTail
 		b = b[n:]
 	}
 }

@@ -153,25 +153,30 @@ func matchGlob(glob, name string) bool {
 	return matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(name, "/"))
 }
 
+// matchParts goes back to the last ** alone, so that no glob takes longer than
+// its length times that of the name.
 func matchParts(glob, name []string) bool {
-	for len(glob) > 0 {
-		if glob[0] == "**" {
-			for i := range len(name) + 1 {
-				if matchParts(glob[1:], name[i:]) {
-					return true
-				}
-			}
+	retry, from := -1, 0 // where glob and name go on when the last ** takes one more
+	for g, n := 0, 0; g < len(glob); {
+		switch {
+		case glob[g] == "**":
+			g++
+			retry, from = g, n
+		case n < len(name) && matchPart(glob[g], name[n]):
+			g, n = g+1, n+1
+		case retry >= 0 && from < len(name):
+			from++
+			g, n = retry, from
+		default:
 			return false
 		}
-		if len(name) == 0 {
-			return false
-		}
-		if ok, err := path.Match(glob[0], name[0]); err != nil || !ok {
-			return false
-		}
-		glob, name = glob[1:], name[1:]
 	}
 	return true // what is left of name lies below what the glob names
+}
+
+func matchPart(glob, part string) bool {
+	ok, err := path.Match(glob, part)
+	return err == nil && ok
 }
 
 // matchLeftover matches a pattern with a slash against the whole path, and one
@@ -180,8 +185,5 @@ func matchLeftover(glob, name string) bool {
 	if strings.Contains(glob, "/") {
 		return matchGlob(glob, name)
 	}
-	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
-		ok, err := path.Match(glob, part)
-		return err == nil && ok
-	})
+	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return matchPart(glob, part) })
 }

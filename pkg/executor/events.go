@@ -9,8 +9,9 @@ import (
 
 // emitter numbers the events of a run and hands them to the sink one at a time.
 type emitter struct {
-	sink  Sink
-	start time.Time
+	sink   Sink
+	start  time.Time
+	cancel func() // ends the run when the sink fails; may be nil
 
 	mu  sync.Mutex
 	seq int64
@@ -30,6 +31,8 @@ func (e *emitter) emit(event api.Event) error {
 	e.seq++
 	event.Seq = e.seq
 	event.T = time.Since(e.start).Seconds()
-	e.err = e.sink(event)
+	if e.err = e.sink(event); e.err != nil && e.cancel != nil {
+		e.cancel()
+	}
 	return e.err
 }

@@ -77,7 +77,9 @@ func New(rt sandbox.Runtime, cfg Config) *Executor {
 // [*InputError]. sink may be nil.
 func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
 	now := time.Now()
-	r := &run{e: e, req: req, id: newID(now), began: now, events: emitter{sink: sink, start: now}}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &run{e: e, req: req, id: newID(now), began: now, events: emitter{sink: sink, start: now, cancel: cancel}}
 	if err := r.admit(ctx); err != nil {
 		return nil, err
 	}
@@ -85,6 +87,9 @@ func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result
 	var input *InputError
 	if errors.As(err, &input) {
 		return nil, input
+	}
+	if cancelled(ctx, err) {
+		err = errCancelled
 	}
 	result := r.result(err)
 	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})

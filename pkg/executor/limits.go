@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -92,6 +93,20 @@ func (e *Executor) belowCeilings(l sandbox.Limits) error {
 	return nil
 }
 
+// checkBounds refuses what is no limit of the run phase and yet no number that
+// can be meant. A zero is not asked for and passes.
+func checkBounds(req Request) error {
+	if n := req.MaxOutputBytes; n < 0 || n > sandbox.MaxBytes {
+		return &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+			"%d bytes of output to keep are out of range: at least 1, at most %d", n, int64(sandbox.MaxBytes))}
+	}
+	if d := req.CompileTimeout; d != 0 && (d < time.Millisecond || d > sandbox.MaxWallTime) {
+		return &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+			"compile timeout %s is out of range: at least 1ms, at most %s", d, time.Duration(sandbox.MaxWallTime))}
+	}
+	return nil
+}
+
 // disk is the workspace's limit.
 func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 	bytes := req.DiskBytes
@@ -110,7 +125,7 @@ func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 }
 
 // decimal is the shortest decimal of a number: 1, 0.5, 90.
-func decimal(x float64) string { return fmt.Sprintf("%v", math.Round(x*1000)/1000) }
+func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1000)/1000, 'f', -1, 64) }
 
 // humanBytes writes a size the way people read it: 512 MiB, 1.5 GiB, 100 bytes.
 func humanBytes(n int64) string {

@@ -22,10 +22,11 @@ type phase struct {
 	stderr      *capture
 	diskPeak    sandbox.DiskUsage
 
-	started bool
-	exit    sandbox.Exit
-	metrics api.Metrics
-	verdict verdict
+	started     bool
+	unsupported error // what was asked for by name and cannot be held
+	exit        sandbox.Exit
+	metrics     api.Metrics
+	verdict     verdict
 }
 
 // phaseInput is what a phase needs beside its command.
@@ -47,7 +48,7 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 	}
 	r.phases = append(r.phases, ph)
 	if err := r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseBegin}); err != nil {
-		ph.verdict = verdict{status: api.StatusCancelled, message: "The run was cancelled"}
+		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 		return ph
 	}
 	ph.run(ctx, r, step, in)
@@ -77,10 +78,13 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	flushErr := errors.Join(ph.stdout.flush(), ph.stderr.flush())
 	ph.exit = outcome.Exit
 	switch {
+	case err != nil && cancelled(ctx, err), flushErr != nil:
+		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 	case err != nil:
 		ph.verdict = notStarted(err)
-	case flushErr != nil:
-		ph.verdict = verdict{status: api.StatusCancelled, message: "The run was cancelled"}
+		if unsupported := (*sandbox.UnsupportedError)(nil); errors.As(err, &unsupported) {
+			ph.unsupported = unsupported
+		}
 	default:
 		ph.verdict = ph.judge(outcome)
 	}
@@ -92,7 +96,7 @@ func notStarted(err error) verdict {
 	if errors.As(err, &start) {
 		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + start.Error()}
 	}
-	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error()}
+	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error(), retryable: isTransient(err)}
 }
 
 // lastWords is the end of what the phase wrote, for diagnosis. Compilers that

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -27,7 +28,7 @@ func (r *run) result(err error) *api.Result {
 	case err != nil:
 		r.fail(res, err)
 	case shown == nil:
-		res.Status, res.Message = api.StatusCancelled, "The run was cancelled"
+		res.Status, res.Message = api.StatusCancelled, messageCancelled
 	default:
 		r.show(res, shown)
 	}
@@ -50,9 +51,6 @@ func (r *run) show(res *api.Result, ph *phase) {
 	}
 	res.Meta.Truncated = cut[0] || cut[1]
 	res.Metrics = ph.metrics
-	if res.Metrics.Sources == nil {
-		res.Metrics.Sources = map[string]string{}
-	}
 	setup, collect, queue := r.setup.Seconds(), r.collect.Seconds(), 0.0
 	res.Metrics.SetupS, res.Metrics.CollectS, res.Metrics.QueueS = &setup, &collect, &queue
 	if ph.name == api.PhaseRun && ph.started {
@@ -66,17 +64,18 @@ func (r *run) show(res *api.Result, ph *phase) {
 	}
 }
 
-// fail makes the result one about us.
+// fail makes the result one about us, or about a caller who has gone.
 func (r *run) fail(res *api.Result, err error) {
 	if n := len(r.phases); n > 0 {
 		r.show(res, r.phases[n-1])
 	}
+	if errors.Is(err, errCancelled) {
+		res.Status, res.Message, res.Limit, res.Retryable = api.StatusCancelled, messageCancelled, nil, nil
+		return
+	}
 	retryable := isTransient(err)
 	res.Status, res.Limit, res.Retryable = api.StatusSandboxError, nil, &retryable
 	res.Message = "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
-	if res.Metrics.Sources == nil {
-		res.Metrics.Sources = map[string]string{}
-	}
 }
 
 func (r *run) meta() api.Meta {

@@ -40,6 +40,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := checkFiles(r.req); err != nil {
 		return err
 	}
+	if err := checkBounds(r.req); err != nil {
+		return err
+	}
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
@@ -52,7 +55,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if r.plan, err = r.lang.Plan(r.toolchain, r.source(), r.resources()); err != nil {
 		return &InputError{Field: "/code", Detail: err.Error()}
 	}
-	return nil
+	return checkTree(r.inputs())
 }
 
 // resolve finds the language and its toolchain.
@@ -61,7 +64,9 @@ func (r *run) resolve(ctx context.Context) error {
 	if err != nil {
 		return &InputError{Kind: InputUnknownLanguage, Field: "/language", Detail: err.Error()}
 	}
-	found, missing := lang.Find(ctx, r.e.cfg.Host)
+	host := r.e.cfg.Host
+	host.Want = &version
+	found, missing := lang.Find(ctx, host)
 	if len(found) == 0 {
 		detail := lang.Info().Title + " is not installed"
 		if len(missing) > 0 {
@@ -102,8 +107,11 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return refused(err)
 	}
 	defer func() {
-		// Also when ctx is done: what was made is always removed.
-		err = errors.Join(err, r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID()))
+		// Also when ctx is done: what was made is always removed. What could not
+		// be is for gc, and no fault of the run.
+		if failed := r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID()); failed != nil {
+			r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+failed.Error())
+		}
 	}()
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
@@ -116,6 +124,15 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return nil
 	}
 	return r.runProgram(ctx)
+}
+
+// errCancelled is the end that the caller asked for.
+var errCancelled = errors.New("the run was cancelled")
+
+// cancelled tells an error that is nothing but ctx being done, whichever step it
+// came from.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // refused turns what cannot be enforced into the caller's error.
@@ -191,7 +208,9 @@ func (r *run) runProgram(ctx context.Context) error {
 		step.Dir = r.workdir()
 	}
 	before := snapshot(r.workspace)
-	r.phase(ctx, api.PhaseRun, step, in)
+	if ph := r.phase(ctx, api.PhaseRun, step, in); ph.unsupported != nil {
+		return refused(ph.unsupported)
+	}
 	begin := time.Now()
 	r.files = r.gatherFiles(before)
 	r.collect = time.Since(begin)

@@ -21,6 +21,9 @@ type verdict struct {
 	retryable bool
 }
 
+// messageCancelled is that of every cancelled run.
+const messageCancelled = "The run was cancelled"
+
 // judge reads the end of a phase. The order is the order of trust: what we did
 // ourselves, what the kernel counted, what the language's runtime said. An exit
 // code alone never names a limit.
@@ -52,7 +55,7 @@ func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 		return ph.limited(api.StatusOutputLimit, fmt.Sprintf("Output exceeded the stream limit of %s", humanBytes(ph.streamLimit)), api.LimitHit{
 			Name: api.LimitOutput, Limit: float64(ph.streamLimit), Observed: float64(ph.streamLimit), Unit: "bytes", Source: api.SourceRuntime}), true
 	case out.Cause == sandbox.CauseCancelled || out.WriteError != nil:
-		return verdict{status: api.StatusCancelled, message: "The run was cancelled"}, true
+		return verdict{status: api.StatusCancelled, message: messageCancelled}, true
 	case out.MemoryKill:
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
 			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceSampled}), true

@@ -18,6 +18,7 @@ import (
 const (
 	maxFiles      = 10_000
 	maxNameBytes  = 1024
+	maxPartBytes  = 255 // NAME_MAX of every Linux file system that matters
 	maxTotalBytes = 64 << 20
 )
 
@@ -40,25 +41,59 @@ func checkFiles(req Request) error {
 	return nil
 }
 
+// checkTree refuses files that cannot be together in one tree.
+func checkTree(files map[string]InputFile) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if dir, ok := fileAbove(files, name); ok {
+			return &InputError{Field: filePointer(name), Detail: fmt.Sprintf("%q is a file and a directory: %q lies below it", dir, name)}
+		}
+	}
+	return nil
+}
+
+// fileAbove finds the file that stands where name needs a directory.
+func fileAbove(files map[string]InputFile, name string) (dir string, found bool) {
+	for dir = path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, found = files[dir]; found {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// filePointer is the JSON pointer (RFC 6901) of a file of the request.
+func filePointer(name string) string {
+	return "/files/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}
+
 func checkName(name string) error {
-	field := "/files/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	field := filePointer(name)
+	tooLong := func(part string) bool { return len(part) > maxPartBytes }
 	switch {
 	case len(name) > maxNameBytes:
 		return &InputError{Field: field, Detail: fmt.Sprintf("the file name %.40q… has %d bytes: at most %d", name, len(name), maxNameBytes)}
 	case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0):
 		return &InputError{Field: field, Detail: fmt.Sprintf("%q is no file name below the workspace: it must be relative, without . and .., and valid UTF-8", name)}
+	case slices.ContainsFunc(strings.Split(name, "/"), tooLong):
+		return &InputError{Field: field, Detail: fmt.Sprintf("a part of the file name %.40q… has more than %d bytes", name, maxPartBytes)}
 	}
 	return nil
 }
 
-// fillWorkspace writes the request's files and the plan's.
-func (r *run) fillWorkspace(tree sandbox.FileTree) error {
+// inputs are the request's files and the plan's.
+func (r *run) inputs() map[string]InputFile {
 	files := map[string]InputFile{}
 	maps.Copy(files, r.req.Files)
 	for name, content := range r.plan.Files {
 		old := files[name] // keeps the executable bit
 		files[name] = InputFile{Content: content, Executable: old.Executable}
 	}
+	return files
+}
+
+// fillWorkspace writes the inputs.
+func (r *run) fillWorkspace(tree sandbox.FileTree) error {
+	files := r.inputs()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		mode := fs.FileMode(0o644)
 		if files[name].Executable {

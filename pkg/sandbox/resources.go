@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -80,11 +81,15 @@ func (l Limits) Validate() error {
 			continue
 		}
 		if !(c.value >= c.lo && c.value <= c.hi) { // also refuses NaN
-			return fmt.Errorf("%s limit %v%s is out of range: at least %v, at most %v", c.name, c.value, c.unit, c.lo, c.hi)
+			return fmt.Errorf("%s limit %s%s is out of range: at least %s, at most %s",
+				c.name, plain(c.value), c.unit, plain(c.lo), plain(c.hi))
 		}
 	}
 	return nil
 }
+
+// plain writes a number without an exponent, as people do.
+func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // Metrics are figures of a process tree. Each one is nil when it cannot be had.
 type Metrics struct {

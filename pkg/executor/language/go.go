@@ -51,7 +51,7 @@ func goDirs() map[string][]string {
 func (goLanguage) Find(_ context.Context, host Host) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
-	for _, c := range host.candidates("go", []string{"go"}, goDirs()) {
+	for c := range host.candidates("go", []string{"go"}, goDirs()) {
 		root := filepath.Dir(filepath.Dir(c.Program))
 		version, err := goVersion(root)
 		if err == nil {
@@ -68,6 +68,9 @@ func (goLanguage) Find(_ context.Context, host Host) ([]Toolchain, []Missing) {
 			Origin:   c.Origin,
 			Mounts:   mountsFor(root),
 		})
+		if host.enough(version) {
+			return found, missing
+		}
 	}
 	return found, orNotFound("go", "go", found, missing)
 }

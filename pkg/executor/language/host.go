@@ -3,6 +3,7 @@ package language
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,43 +42,55 @@ type candidate struct {
 // h.Path, then what matches globs, newest first as far as the path tells. globs
 // maps an origin to its patterns, which may start with ~/. Shims of version
 // managers are resolved to the real program by reading files; nothing is
-// started.
-func (h Host) candidates(language string, names []string, globs map[string][]string) []candidate {
-	var all candidateSet
-	for _, key := range h.namedKeys(language) {
-		all.add(h.namedProgram(h.Named[key]), originConfiguration)
-	}
-	for _, name := range names {
-		for _, dir := range h.Path {
-			if !filepath.IsAbs(dir) {
-				continue // a relative entry means another program in each directory
+// started. It looks no further than its caller does.
+func (h Host) candidates(language string, names []string, globs map[string][]string) iter.Seq[candidate] {
+	return func(yield func(candidate) bool) {
+		seen := map[string]bool{}
+		fresh := func(program, origin string) bool {
+			if seen[program] {
+				return true
 			}
-			if program, origin, ok := h.resolve(filepath.Join(dir, name)); ok {
-				all.add(program, origin)
+			seen[program] = true
+			return yield(candidate{program, origin})
+		}
+		for _, key := range h.namedKeys(language) {
+			if !fresh(h.namedProgram(h.Named[key]), originConfiguration) {
+				return
+			}
+		}
+		for program, origin := range h.onPath(names) {
+			if !fresh(program, origin) {
+				return
+			}
+		}
+		for _, c := range h.glob(globs) {
+			if !fresh(c.Program, c.Origin) {
+				return
 			}
 		}
 	}
-	for _, c := range h.glob(globs) {
-		all.add(c.Program, c.Origin)
-	}
-	return all.list
 }
 
-// candidateSet keeps the first candidate of each program.
-type candidateSet struct {
-	list []candidate
-	seen map[string]bool
+// onPath finds the programs of the search path and where they come from.
+func (h Host) onPath(names []string) iter.Seq2[string, string] {
+	return func(yield func(program, origin string) bool) {
+		for _, name := range names {
+			for _, dir := range h.Path {
+				if !filepath.IsAbs(dir) {
+					continue // a relative entry means another program in each directory
+				}
+				if program, origin, ok := h.resolve(filepath.Join(dir, name)); ok && !yield(program, origin) {
+					return
+				}
+			}
+		}
+	}
 }
 
-func (s *candidateSet) add(program, origin string) {
-	if s.seen[program] {
-		return
-	}
-	if s.seen == nil {
-		s.seen = make(map[string]bool)
-	}
-	s.seen[program] = true
-	s.list = append(s.list, candidate{program, origin})
+// enough tells whether a search may end with this version: somebody wants just
+// one, and this is it.
+func (h Host) enough(version string) bool {
+	return h.Want != nil && (*h.Want == "" || versionMatches(version, *h.Want))
 }
 
 // namedKeys lists the keys of h.Named that concern a language: the one without

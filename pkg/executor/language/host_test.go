@@ -72,7 +72,7 @@ func (f *fakeHost) link(target, name string) {
 // found lists candidates as origin:path, the path relative to the root.
 func (f *fakeHost) found(language string, names []string, globs map[string][]string) []string {
 	var list []string
-	for _, c := range f.candidates(language, names, globs) {
+	for c := range f.candidates(language, names, globs) {
 		list = append(list, c.Origin+":"+strings.TrimPrefix(c.Program, f.root+"/"))
 	}
 	return list

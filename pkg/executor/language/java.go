@@ -59,15 +59,18 @@ var javacVersion = regexp.MustCompile(`javac (\S+)`)
 func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
-	for _, c := range host.candidates("java", []string{"javac"}, javaDirs()) {
+	for c := range host.candidates("java", []string{"javac"}, javaDirs()) {
 		tc, err := javaToolchain(ctx, host, c)
 		if err != nil {
 			missing = append(missing, Missing{"java", err.Error()})
 			continue
 		}
 		found = append(found, tc)
+		if host.enough(tc.Version) {
+			return found, missing
+		}
 	}
-	for _, c := range host.candidates("java", []string{"java"}, nil) {
+	for c := range host.candidates("java", []string{"java"}, nil) {
 		if _, ok := firstProgram(filepath.Join(filepath.Dir(c.Program), "javac")); !ok {
 			missing = append(missing, Missing{"java", noJavac(c.Program)})
 		}

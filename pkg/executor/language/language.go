@@ -55,6 +55,9 @@ type Host struct {
 	// Named maps language@version or language to a program that a
 	// configuration file names; it comes before everything else.
 	Named map[string]string
+	// Want lets Find stop at the first toolchain of this version, or at the
+	// first of all when it is empty. Nil finds every one.
+	Want *string
 	// Getenv reads the environment of the user, for the choices of version
 	// managers (PYENV_VERSION, RUSTUP_TOOLCHAIN); nil means that there is none.
 	Getenv func(name string) string

@@ -27,7 +27,7 @@ type search struct {
 func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
-	for _, c := range h.candidates(s.Language, s.Names, s.Globs) {
+	for c := range h.candidates(s.Language, s.Names, s.Globs) {
 		version, err := h.version(ctx, c.Program, s.Pattern, s.Args...)
 		if err == nil {
 			err = h.check(s, c, version)
@@ -43,6 +43,9 @@ func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 			Origin:   c.Origin,
 			Mounts:   mountsFor(filepath.Dir(filepath.Dir(c.Program))),
 		})
+		if h.enough(version) {
+			return found, missing
+		}
 	}
 	if len(found)+len(missing) == 0 {
 		missing = []Missing{{s.Language, fmt.Sprintf("no program %s was found", strings.Join(s.Names, " or "))}}

@@ -50,7 +50,7 @@ func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 	var found []Toolchain
 	var missing []Missing
 	linker := hasLinker(host)
-	for _, c := range host.candidates("rust", []string{"rustc"}, rustDirs()) {
+	for c := range host.candidates("rust", []string{"rustc"}, rustDirs()) {
 		version, err := host.version(ctx, c.Program, rustcVersion, "--version")
 		if err == nil {
 			err = host.check(search{Language: "rust", Title: "rustc"}, c, version)
@@ -74,6 +74,9 @@ func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 			Origin:   c.Origin,
 			Mounts:   mountsFor(prefix),
 		})
+		if host.enough(version) {
+			return found, missing
+		}
 	}
 	return found, orNotFound("rust", "rustc", found, missing)
 }

@@ -35,16 +35,20 @@ type container struct {
 
 	starting sync.Mutex // held by Start and Delete
 
-	mu      sync.Mutex // guards the fields below
-	running *process
-	deleted bool
-	groups  int
+	// cleanups are what Delete waits for: groups on their way out.
+	cleanups sync.WaitGroup
+
+	mu       sync.Mutex // guards the fields below
+	running  *process
+	deleted  bool
+	groups   int
+	leftover []error // of cleanups
 }
 
 // newContainer fills in what every level has.
 func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 	return &container{
-		id:    fmt.Sprintf("%s-%d", r.instance.name(), r.serial.Add(1)),
+		id:    fmt.Sprintf("%s-%d", r.instance.name, r.serial.Add(1)),
 		rt:    r,
 		spec:  spec,
 		walls: w,
@@ -230,6 +234,8 @@ func (c *container) Delete(context.Context) error {
 	}
 	c.starting.Lock()
 	defer c.starting.Unlock()
+	c.cleanups.Wait()
+	errs = append(errs, c.leftover...)
 	for _, f := range c.trees {
 		f.Close()
 	}

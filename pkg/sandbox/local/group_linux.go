@@ -105,18 +105,39 @@ func (g *group) onOOM(kill func()) (err error) {
 	return err
 }
 
-// metrics reads the figures. usage is that of the main process once it has
-// ended, and fills in what the group does not count.
-func (g *group) metrics(usage *spawn.Usage) sandbox.Metrics {
+// stats reads what the kernel has counted, if it counts here.
+func (g *group) stats() (s cgroup.Stats, known bool) {
+	if g.cg == nil {
+		return s, false
+	}
+	s, err := g.cg.Stats()
+	return s, err == nil
+}
+
+// final fills in the end of a process: its figures, and what the kernel counted
+// at the limits. The dead must have been reaped: only then is the count of OOM
+// kills final.
+func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) {
+	s, known := g.stats()
+	exit.Metrics = metrics(usage, s, known)
+	if !known {
+		return
+	}
+	exit.ProcessDenials = s.ProcessesDenied.Value
+	if s.OOMKills.Value > 0 {
+		exit.OOMKills = s.OOMKills.Value
+		exit.HostOOM = !s.MemoryAtLimit
+	}
+}
+
+// metrics are the figures of a process. usage is that of the main process once
+// it has ended, and fills in what the group does not count.
+func metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
 	m := sandbox.Metrics{Sources: map[string]string{}}
 	if usage != nil {
 		fromUsage(&m, *usage)
 	}
-	if g.cg == nil {
-		return m
-	}
-	s, err := g.cg.Stats()
-	if err != nil {
+	if !known {
 		return m
 	}
 	if s.CPUUser.Known() && s.CPUSystem.Known() {
@@ -152,23 +173,6 @@ func fromUsage(m *sandbox.Metrics, u spawn.Usage) {
 	m.IOReadBytes, m.IOWriteBytes = &read, &written
 	for _, name := range []string{"cpu_time_s", "cpu_user_s", "cpu_system_s", "memory_peak_bytes", "page_faults", "context_switches", "io_read_bytes", "io_write_bytes"} {
 		m.Sources[name] = "rusage"
-	}
-}
-
-// events reads what the kernel counted at the limits, after the dead were
-// reaped: only then is the count of OOM kills final.
-func (g *group) events(exit *sandbox.Exit) {
-	if g.cg == nil {
-		return
-	}
-	s, err := g.cg.Stats()
-	if err != nil {
-		return
-	}
-	exit.ProcessDenials = s.ProcessesDenied.Value
-	if s.OOMKills.Value > 0 {
-		exit.OOMKills = s.OOMKills.Value
-		exit.HostOOM = !s.MemoryAtLimit
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 // process that died, and what carries its number can be reclaimed.
 type instance struct {
 	number int
+	name   string // of everything that it makes; like none before it
 	path   string
 	lock   *os.File
 	// dir is where it keeps files; it is made when it is first needed. Its
@@ -36,13 +37,12 @@ const instances = 1 << 16
 type record struct {
 	BootID string   `json:"boot_id"`
 	PID    int      `json:"pid"`
+	Name   string   `json:"name"`
 	Dirs   []string `json:"dirs"`
 }
 
-// name is the prefix of everything that the instance makes.
-func (i *instance) name() string { return instanceName(i.number) }
-
-func instanceName(number int) string { return fmt.Sprintf("i%04x", number) }
+// numberFile is the name of a number's file.
+func numberFile(number int) string { return fmt.Sprintf("i%04x", number) }
 
 // newInstance takes a free number below the runtime directory.
 func newInstance(dir string) (*instance, error) {
@@ -60,7 +60,7 @@ func newInstance(dir string) (*instance, error) {
 
 // takeNumber returns nil without an error when the number is taken.
 func takeNumber(dir string, number int) (*instance, error) {
-	path := filepath.Join(dir, instanceName(number))
+	path := filepath.Join(dir, numberFile(number))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
@@ -75,9 +75,12 @@ func takeNumber(dir string, number int) (*instance, error) {
 		f.Close()
 		return nil, nil
 	}
-	i := &instance{number: number, path: path, lock: f}
-	i.dir = filepath.Join(os.TempDir(), fmt.Sprintf("sandbox-run-%s-%016x", i.name(), rand.Uint64()))
-	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Dirs: []string{i.dir}})
+	// The number may have been somebody's before, and another runtime directory
+	// may give out the same: what we make is told apart by 64 random bits.
+	name := fmt.Sprintf("%s-%016x", numberFile(number), rand.Uint64())
+	i := &instance{number: number, name: name, path: path, lock: f}
+	i.dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
+	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.dir}})
 	if _, err := f.Write(content); err != nil {
 		i.release()
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -125,9 +128,9 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// deadInstances calls reclaim for each number whose owner is dead, holding its
+// deadInstances calls reclaim for each instance whose owner is dead, holding its
 // lock, and removes its file when reclaim succeeds.
-func deadInstances(dir string, reclaim func(number int, r record) error) error {
+func deadInstances(dir string, reclaim func(record) error) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -138,15 +141,15 @@ func deadInstances(dir string, reclaim func(number int, r record) error) error {
 	var failed error
 	for _, e := range entries {
 		number, err := strconv.ParseUint(strings.TrimPrefix(e.Name(), "i"), 16, 16)
-		if err != nil || e.Name() != instanceName(int(number)) {
+		if err != nil || e.Name() != numberFile(int(number)) {
 			continue
 		}
-		failed = errors.Join(failed, reclaimNumber(filepath.Join(dir, e.Name()), int(number), reclaim))
+		failed = errors.Join(failed, reclaimNumber(filepath.Join(dir, e.Name()), reclaim))
 	}
 	return failed
 }
 
-func reclaimNumber(path string, number int, reclaim func(int, record) error) error {
+func reclaimNumber(path string, reclaim func(record) error) error {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil // its owner has just removed it
@@ -159,7 +162,7 @@ func reclaimNumber(path string, number int, reclaim func(int, record) error) err
 	if err := json.NewDecoder(f).Decode(&r); err != nil {
 		r = record{} // it died before it wrote; it had made nothing but the name
 	}
-	if err := reclaim(number, r); err != nil {
+	if err := reclaim(r); err != nil {
 		return fmt.Errorf("reclaim what process %d left: %w", r.PID, err)
 	}
 	return os.Remove(path)

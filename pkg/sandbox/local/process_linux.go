@@ -206,18 +206,24 @@ func (pr *process) finish() {
 		pr.exit.Code = 128 + pr.exit.Signal
 	}
 	pr.gather(exit.Usage)
-	if deleteErr := pr.group.delete(); err == nil {
-		err = deleteErr
-	}
+	// A millisecond that nobody needs to wait for but Delete.
+	pr.c.cleanups.Go(pr.removeGroup)
 	if err != nil {
 		pr.err = fmt.Errorf("container %s: %w", pr.c.id, err)
 	}
 }
 
+func (pr *process) removeGroup() {
+	if err := pr.group.delete(); err != nil {
+		pr.c.mu.Lock()
+		defer pr.c.mu.Unlock()
+		pr.c.leftover = append(pr.c.leftover, err)
+	}
+}
+
 // gather reads the figures; the process is dead, its groups still exist.
 func (pr *process) gather(usage spawn.Usage) {
-	pr.exit.Metrics = pr.group.metrics(&usage)
-	pr.group.events(&pr.exit)
+	pr.group.final(&usage, &pr.exit)
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.exit)
 	}
@@ -261,7 +267,8 @@ func (pr *process) tell(p *spawn.Program) error {
 
 // Metrics implements [sandbox.Running].
 func (pr *process) Metrics() (sandbox.Metrics, error) {
-	return pr.group.metrics(nil), nil
+	stats, known := pr.group.stats()
+	return metrics(nil, stats, known), nil
 }
 
 // Resize implements [sandbox.Running].

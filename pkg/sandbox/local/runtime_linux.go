@@ -40,21 +40,44 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = defaultRuntimeDir()
 	}
-	r := &Runtime{host: inspectHost(opts), containers: map[*container]struct{}{}}
-	var err error
-	if r.instance, err = newInstance(dir); err != nil {
-		return nil, err
-	}
-	r.ids = newIDPool(r.instance.number)
-	if _, err := r.reclaim(dir); err != nil {
-		r.instance.release()
-		return nil, err
-	}
-	if r.spawner, err = startSpawner(); err != nil {
-		r.instance.release()
+	r := &Runtime{containers: map[*container]struct{}{}}
+	var spawnErr error
+	var spawner sync.WaitGroup
+	r.host = inspectHost(opts) // may move us to another group, and what we start with us
+	spawner.Go(func() { r.spawner, spawnErr = startSpawner() })
+	err := r.takeInstance(dir)
+	spawner.Wait()
+	if err = errors.Join(err, spawnErr); err != nil {
+		r.free()
 		return nil, err
 	}
 	return r, nil
+}
+
+func (r *Runtime) takeInstance(dir string) (err error) {
+	if r.instance, err = newInstance(dir); err != nil {
+		return err
+	}
+	r.ids = newIDPool(r.instance.number)
+	_, err = r.reclaim(dir)
+	return err
+}
+
+// free gives back what New took.
+func (r *Runtime) free() error {
+	var err error
+	var spawner sync.WaitGroup
+	if r.spawner != nil {
+		spawner.Go(func() { err = r.spawner.Close() })
+	}
+	if r.host.cgroups != nil {
+		r.host.cgroups.Close()
+	}
+	if r.instance != nil {
+		r.instance.release()
+	}
+	spawner.Wait()
+	return err
 }
 
 // startSpawner starts the spawner and makes it the reaper of whatever loses its
@@ -162,12 +185,7 @@ func (r *Runtime) Close() error {
 	for _, c := range alive {
 		errs = append(errs, c.Delete(context.Background()))
 	}
-	errs = append(errs, r.spawner.Close())
-	if r.host.cgroups != nil {
-		r.host.cgroups.Close()
-	}
-	r.instance.release()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.free())...)
 }
 
 // filter is the seccomp program for the container's programs.
@@ -216,9 +234,9 @@ func Reclaim(opts Options) ([]string, error) {
 }
 
 func (r *Runtime) reclaim(dir string) (removed []string, err error) {
-	err = deadInstances(dir, func(number int, rec record) error {
-		if r.host.cgroups != nil {
-			names, err := r.host.cgroups.Reclaim(instanceName(number) + "-")
+	err = deadInstances(dir, func(rec record) error {
+		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == bootID() {
+			names, err := r.host.cgroups.Reclaim(rec.Name)
 			removed = append(removed, names...)
 			if err != nil {
 				return err

@@ -52,7 +52,7 @@ function evaluate(x, scope) {
   }
 }
 
-const show = (x) => (Array.isArray(x) ? `(${x.map(show).join(' ')})` : x === true ? '#t' : x === false ? '#f' : x?.names ? '#<procedure>' : String(x));
+const show = (x) => (Array.isArray(x) ? `(${x.map(show).join(' ')})` : x === true ? '#t' : x === false ? '#f' : x?.text !== undefined ? `"${x.text}"` : x?.names ? '#<procedure>' : String(x));
 const top = new Scope(null);
 const builtins = {
   '+': (...n) => n.reduce((a, b) => a + b, 0), '*': (...n) => n.reduce((a, b) => a * b, 1), '-': (a, b) => a - b, '=': (a, b) => a === b,

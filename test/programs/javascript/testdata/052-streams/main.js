@@ -1,5 +1,6 @@
 // Streams: transform chains, back pressure, object mode, errors, web streams, lines.
 const { Readable, Transform, Writable, PassThrough, finished } = require('node:stream');
+const { once } = require('node:events');
 const { pipeline } = require('node:stream/promises');
 const { StringDecoder } = require('node:string_decoder');
 
@@ -33,6 +34,7 @@ const collect = (into) => new Writable({ objectMode: true, write: (item, _, done
   const slow = new Writable({ highWaterMark: 4, write: (c, _, done) => setImmediate(done) });
   const accepted = Array.from({ length: 5 }, () => slow.write('ab')).map(Number);
   slow.on('drain', () => asked++);
+  await once(slow, 'drain');
   await new Promise((resolve) => slow.end(resolve));
   console.log('accepted:', accepted, 'drained:', asked);
 

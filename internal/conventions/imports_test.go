@@ -1,0 +1,188 @@
+package conventions
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// room is a row of the table of who may import what. In its patterns a trailing
+// /... takes in everything below, and the folder itself.
+type room struct {
+	path string
+	// may are the module's packages that it may import, never those of them
+	// that it may not.
+	may, never []string
+	// outside are the other modules that it may import; nil means any.
+	outside []string
+	why     string
+}
+
+var (
+	nothing = []string{}
+	// doors are where requests come in. Only commands and other doors know them.
+	doors = []string{"internal/cli/...", "internal/server/...", "internal/mcp/...", "internal/compat/..."}
+)
+
+// rooms is read from the top; the first row that fits a package counts. A run
+// is data that flows one way, so dependencies point down only.
+func rooms() []room {
+	return []room{
+		{
+			path: "pkg/api/...", may: nothing, outside: nothing,
+			why: "the wire types are what others import: plain data that drags nothing along",
+		},
+		{
+			path: "pkg/sandbox", may: []string{"pkg/api"}, outside: nothing,
+			why: "the vocabulary of isolation belongs to no runtime",
+		},
+		{
+			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/..."},
+			why: "a runtime knows no languages, no doors and no other runtime",
+		},
+		{
+			path: "pkg/monitor/...", may: []string{"pkg/api", "pkg/sandbox"},
+			why: "figures are the same for every runtime and every language",
+		},
+		{
+			path: "pkg/executor/language/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language/..."},
+			why: "a plan is data: a language starts nothing and cannot tell runtimes apart",
+		},
+		{
+			path: "pkg/executor/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/monitor", "pkg/executor/..."},
+			why: "phases run the same in every runtime, so that the caller chooses which",
+		},
+		{
+			path: "internal/kernel/...", may: nothing, outside: []string{"golang.org/x/sys/..."},
+			why: "a leaf is one feature of Linux, read and reviewed by itself; it imports no sibling",
+		},
+		{
+			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox"},
+			why: "every command reads the same configuration, whatever it links besides",
+		},
+		{
+			path: "internal/cli/...", may: []string{"pkg/...", "internal/..."}, never: doors[1:],
+			why: "the command line must not link the servers",
+		},
+		{
+			path: "internal/server/...", may: []string{"pkg/...", "internal/..."}, never: doors[:1],
+			why: "a server has no command line",
+		},
+		{
+			path: "internal/mcp/...", may: []string{"pkg/...", "internal/..."}, never: doors[:2],
+			why: "it serves standard input as well, without the HTTP server",
+		},
+		{
+			path: "internal/compat/...", may: []string{"pkg/...", "internal/..."}, never: doors[:2],
+			why: "a drop-in surface is mounted by the server, not the other way round",
+		},
+		{
+			path: "internal/...", may: []string{"pkg/...", "internal/..."}, never: doors,
+			why: "nobody below a door imports a door",
+		},
+		{
+			path: "cmd/...", may: []string{"pkg/...", "internal/..."},
+			why: "commands join the parts, and nobody imports a command",
+		},
+		{
+			path: "test/...", may: []string{"pkg/...", "internal/..."},
+			why: "tests from outside start the built programs",
+		},
+		{
+			path: "examples/...", may: nothing, outside: nothing,
+			why: "an example is one file that runs in the sandbox as it is",
+		},
+	}
+}
+
+// TestImports holds the files for every system against the table; tests are
+// free.
+func TestImports(t *testing.T) {
+	for _, f := range mustGoFiles(t) {
+		if f.isTest() {
+			continue
+		}
+		r, ok := roomOf(f.folder())
+		if !ok {
+			t.Errorf("%s: this folder is in no row of the table of imports; add one, with its reason", f.path)
+			continue
+		}
+		for _, spec := range f.syntax.Imports {
+			if name, _ := strconv.Unquote(spec.Path.Value); !r.allows(f.folder(), name) {
+				t.Errorf("%s:%d: %s must not import %s: %s", f.path, f.line(spec.Pos()), r.path, name, r.why)
+			}
+		}
+	}
+}
+
+func roomOf(folder string) (room, bool) {
+	for _, r := range rooms() {
+		if within(folder, r.path) {
+			return r, true
+		}
+	}
+	return room{}, false
+}
+
+func (r room) allows(folder, name string) bool {
+	if ours, ok := strings.CutPrefix(name, modulePath+"/"); ok {
+		return ours != folder && withinAny(ours, r.may) && !withinAny(ours, r.never)
+	}
+	first, _, _ := strings.Cut(name, "/")
+	standard := !strings.Contains(first, ".")
+	return standard || r.outside == nil || withinAny(name, r.outside)
+}
+
+func within(name, pattern string) bool {
+	folder, below := strings.CutSuffix(pattern, "/...")
+	return name == folder || below && strings.HasPrefix(name, folder+"/")
+}
+
+func withinAny(name string, patterns []string) bool {
+	for _, p := range patterns {
+		if within(name, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestImportsSee proves that the table refuses what it is there for.
+func TestImportsSee(t *testing.T) {
+	const ours = modulePath + "/"
+	for _, c := range []struct {
+		folder, name string
+		want         bool
+	}{
+		{"pkg/api", "encoding/json", true},
+		{"pkg/api", ours + "pkg/sandbox", false},
+		{"pkg/api", "example.com/x", false},
+		{"pkg/sandbox", ours + "pkg/api", true},
+		{"pkg/sandbox", ours + "pkg/sandbox/local", false},
+		{"pkg/sandbox/local", ours + "internal/kernel/cgroup", true},
+		{"pkg/sandbox/local", ours + "pkg/sandbox/docker", false},
+		{"pkg/sandbox/local", ours + "pkg/executor", false},
+		{"pkg/executor/language", ours + "pkg/sandbox", true},
+		{"pkg/executor/language", ours + "pkg/sandbox/local", false},
+		{"pkg/executor", ours + "pkg/sandbox/local", false},
+		{"pkg/executor", ours + "internal/cli", false},
+		{"internal/kernel/cgroup", "golang.org/x/sys/unix", true},
+		{"internal/kernel/cgroup", "golang.org/x/net/bpf", false},
+		{"internal/kernel/cgroup", ours + "internal/kernel/spawn", false},
+		{"internal/jobs", ours + "internal/store", true},
+		{"internal/jobs", ours + "internal/server", false},
+		{"internal/cli", ours + "internal/server", false},
+		{"internal/server", ours + "internal/compat/piston", true},
+		{"internal/compat/piston", ours + "internal/server", false},
+		{"cmd/sandbox-run", ours + "internal/cli", true},
+		{"internal/cli", ours + "cmd/sandbox-run", false},
+	} {
+		r, ok := roomOf(c.folder)
+		if got := ok && r.allows(c.folder, c.name); got != c.want {
+			t.Errorf("%s may import %s: %v, want %v", c.folder, c.name, got, c.want)
+		}
+	}
+	if _, ok := roomOf("attic"); ok {
+		t.Error("a folder that is in no row has one")
+	}
+}

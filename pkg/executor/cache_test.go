@@ -1,0 +1,240 @@
+//go:build unix
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+var (
+	cacheUnderTest = language.BuildCache{
+		Key: "go-1.26", Target: "/cache", Title: "the standard library",
+		Prepare: language.Step{Args: []string{"go", "build", "std"}},
+		Files:   map[string][]byte{"go.mod": []byte("module x\n")},
+	}
+	goToolchain = language.Toolchain{Language: "go", Program: "/usr/bin/go", Mounts: []sandbox.Mount{{Source: "/opt/go"}}}
+)
+
+// fillCache is a preparation: it writes to the writable mount.
+func fillCache(t *testing.T, rt *fakeRuntime) func(sandbox.Process, *fakeRunning) sandbox.Exit {
+	return func(sandbox.Process, *fakeRunning) sandbox.Exit {
+		c := rt.containers[len(rt.containers)-1]
+		dir := c.spec.Mounts[len(c.spec.Mounts)-1].Source
+		if err := errors.Join(
+			os.MkdirAll(filepath.Join(dir, "sub"), 0o700),
+			os.WriteFile(filepath.Join(dir, "sub", "a"), []byte("a"), 0o600),
+			os.Symlink("/etc/passwd", filepath.Join(dir, "link")),
+			syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600),
+		); err != nil {
+			t.Error(err)
+		}
+		return sandbox.Exit{}
+	}
+}
+
+func TestBuildCacheIsPreparedOnce(t *testing.T) {
+	rt := &fakeRuntime{}
+	rt.program = fillCache(t, rt)
+	var notes []string
+	e := New(rt, Config{DataDir: t.TempDir(), Notify: func(m string) { notes = append(notes, m) }})
+	var group sync.WaitGroup
+	dirs := make([]string, 4)
+	for i := range dirs {
+		group.Go(func() {
+			var err error
+			if dirs[i], err = e.buildCache(t.Context(), goToolchain, cacheUnderTest); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	for _, dir := range dirs {
+		if dir != dirs[0] || !strings.HasSuffix(dir, "/cache/build/go-1.26") {
+			t.Errorf("directory %q and %q", dir, dirs[0])
+		}
+	}
+	if len(rt.containers) != 1 || len(notes) != 1 || !strings.Contains(notes[0], "the standard library") {
+		t.Fatalf("%d preparations, told %q", len(rt.containers), notes)
+	}
+	rt.checkDeleted(t)
+	checkPrepared(t, rt.containers[0], dirs[0])
+}
+
+// checkPrepared looks at the container of a preparation and at what it made.
+func checkPrepared(t *testing.T, c *fakeContainer, dir string) {
+	t.Helper()
+	if m := c.spec.Mounts; len(m) != 2 || m[0].Source != "/opt/go" || m[1].Target != "/cache" || !m[1].Writable || m[1].Overlay {
+		t.Errorf("mounts %+v", m)
+	}
+	if f := c.trees[sandbox.WorkspaceDir].names["go.mod"]; string(f.content) != "module x\n" {
+		t.Errorf("the workspace's go.mod is %q", f.content)
+	}
+	for name, mode := range map[string]fs.FileMode{".": fs.ModeDir | 0o777, "sub": fs.ModeDir | 0o777, "sub/a": 0o644} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err != nil || info.Mode() != mode {
+			t.Errorf("%s: %v, %v; want %v", name, info, err, mode)
+		}
+	}
+	for _, name := range []string{"link", "fifo"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is in the cache: %v", name, err)
+		}
+	}
+	if left := leftIn(t, filepath.Dir(dir)); len(left) != 1 || left[0] != "go-1.26" {
+		t.Errorf("beside the cache: %q", left)
+	}
+}
+
+// leftIn names what a directory holds beside lock files.
+func leftIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".lock") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func TestFailedPreparationLeavesNothing(t *testing.T) {
+	broken := errors.New("broken")
+	for name, rt := range map[string]*fakeRuntime{
+		"create":  {createErr: broken},
+		"files":   {filesErr: broken},
+		"write":   {writeErr: broken},
+		"start":   {startErr: broken},
+		"program": {program: says("", "cannot find package\nbroken\n", 1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := New(rt, Config{DataDir: t.TempDir()})
+			for range 2 { // the second caller tries again
+				_, err := e.buildCache(t.Context(), goToolchain, cacheUnderTest)
+				if err == nil || !strings.Contains(err.Error(), "prepare the standard library: ") || !strings.Contains(err.Error(), "broken") {
+					t.Errorf("error %v", err)
+				}
+			}
+			if left := leftIn(t, filepath.Join(e.cfg.DataDir, "cache", "build")); len(left) != 0 {
+				t.Errorf("left behind: %q", left)
+			}
+			rt.checkDeleted(t)
+		})
+	}
+}
+
+func TestBuildCacheNeedsADirectory(t *testing.T) {
+	e := New(&fakeRuntime{}, Config{})
+	if _, err := e.buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "no data directory") {
+		t.Errorf("error %v", err)
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(&fakeRuntime{}, Config{DataDir: file}).buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "make the cache directory") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestBuildCacheCancelled(t *testing.T) {
+	rt := &fakeRuntime{program: untilTerm}
+	ctx, cancel := context.WithCancel(t.Context())
+	rt.onFiles = cancel
+	e := New(rt, Config{DataDir: t.TempDir()})
+	if _, err := e.buildCache(ctx, goToolchain, cacheUnderTest); err == nil {
+		t.Error("a cancelled preparation was kept")
+	}
+	if left := leftIn(t, filepath.Join(e.cfg.DataDir, "cache", "build")); len(left) != 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	rt.checkDeleted(t)
+}
+
+func TestLockFileCannotBeMade(t *testing.T) {
+	if _, err := lockFile(filepath.Join(t.TempDir(), "no", "such")); err == nil || !strings.Contains(err.Error(), "lock the cache") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestVersionCache(t *testing.T) {
+	dir := t.TempDir()
+	c := newVersionCache(dir)
+	if _, ok := c.Get("a"); ok {
+		t.Error("an empty cache knows a")
+	}
+	c.Put("a", "1")
+	c.Put("b", "2")
+	again := newVersionCache(dir)
+	if v, ok := again.Get("b"); !ok || v != "2" {
+		t.Errorf("b is %q, %v in a new process", v, ok)
+	}
+	if left := leftIn(t, filepath.Join(dir, "cache")); len(left) != 1 {
+		t.Errorf("files %q", left)
+	}
+}
+
+func TestVersionCacheIsOnlyACache(t *testing.T) {
+	for _, content := range []string{"", "null", "[]", "{", `{"a":1}`, "\xff"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "cache", "toolchains.json")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		c := newVersionCache(dir)
+		c.Put("k", "v")
+		if v, ok := c.Get("k"); !ok || v != "v" {
+			t.Errorf("%q: %q, %v", content, v, ok)
+		}
+	}
+	// A place that cannot be written.
+	c := newVersionCache("/proc/self/nowhere")
+	c.Put("k", "v")
+	if v, _ := c.Get("k"); v != "v" {
+		t.Errorf("%q without a file", v)
+	}
+	// A directory stands where the file should be.
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "cache", "toolchains.json", "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	newVersionCache(dir).Put("k", "v")
+	if left := leftIn(t, filepath.Join(dir, "cache")); len(left) != 1 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestVersionCacheTogether(t *testing.T) {
+	c := newVersionCache(t.TempDir())
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			key := string(rune('a' + i))
+			c.Put(key, key)
+			if v, ok := c.Get(key); !ok || v != key {
+				t.Errorf("%s: %q, %v", key, v, ok)
+			}
+		})
+	}
+	group.Wait()
+	if again := newVersionCache(filepath.Dir(filepath.Dir(c.path))); len(again.all()) != 8 {
+		t.Errorf("the file has %v", again.all())
+	}
+}
+
+func (c *versionCache) all() map[string]string {
+	c.once.Do(c.load)
+	return c.seen
+}

@@ -1,0 +1,267 @@
+package executor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+func TestMatchGlob(t *testing.T) {
+	for _, tc := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"a", "a", true}, {"a", "b", false}, {"a", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false},
+		{"*.txt", "x.txt", true}, {"*.txt", "d/x.txt", false}, {"*/x", "d/x", true}, {"*", "a/b/c", true},
+		{"**", "a", true}, {"**", "a/b", true}, {"**/x", "x", true}, {"**/x", "a/b/x", true}, {"**/x", "a/b/xy", false},
+		{"a/**", "a/b/c", true}, {"a/**", "b", false}, {"a/**/z", "a/z", true}, {"a/**/z", "a/b/c/z", true}, {"a/**/z", "a/b", false},
+		{"**/a/**/b", "x/a/y/b", true}, {"**/a/**/b", "x/b/y/a", false}, {"**/a/**/b", "a/a/b/c", true}, {"**/**/x", "x", true},
+		{"**/a/c", "a/b/a/c", true}, {"**/a/b", "a/a/b", true}, {"a/**/b/c", "a/b/b/c", true},
+		{"./out/", "out/x", true}, {"out//x", "out/x", true}, {"?", "é", true}, {"[ab]", "b", true}, {"[", "[", false},
+		{"../a", "a", false}, {"/a", "a", false}, {`\*`, "*", true}, {`\*`, "a", false},
+	} {
+		if got := matchGlob(tc.glob, tc.name); got != tc.want {
+			t.Errorf("matchGlob(%q, %q) = %v", tc.glob, tc.name, got)
+		}
+	}
+}
+
+// TestMatchGlobModel holds the matcher against the plain definition.
+func TestMatchGlobModel(t *testing.T) {
+	var model func(glob, name []string) bool
+	model = func(glob, name []string) bool {
+		switch {
+		case len(glob) == 0:
+			return true
+		case glob[0] == "**":
+			return model(glob[1:], name) || len(name) > 0 && model(glob, name[1:])
+		case len(name) == 0:
+			return false
+		}
+		ok, _ := path.Match(glob[0], name[0])
+		return ok && model(glob[1:], name[1:])
+	}
+	part := rapid.SampledFrom([]string{"a", "b", "ab"})
+	rapid.Check(t, func(t *rapid.T) {
+		glob := rapid.SliceOfN(rapid.OneOf(part, rapid.SampledFrom([]string{"**", "*", "a*"})), 1, 6).Draw(t, "glob")
+		name := rapid.SliceOfN(part, 1, 7).Draw(t, "name")
+		if got, want := matchGlob(strings.Join(glob, "/"), strings.Join(name, "/")), model(glob, name); got != want {
+			t.Fatalf("%v on %v: %v, want %v", glob, name, got, want)
+		}
+	})
+}
+
+// TestMatchGlobIsNotExponential would run for years if it were.
+func TestMatchGlobIsNotExponential(t *testing.T) {
+	name := strings.Repeat("a/", 1000) + "b"
+	if matchGlob(strings.Repeat("**/a/", 50)+"c", name) {
+		t.Error("c was found")
+	}
+}
+
+func FuzzMatchGlob(f *testing.F) {
+	f.Add("**/*.txt", "a/b.txt")
+	f.Add("[", "[")
+	f.Add("**/**/[^a-]/\\", "x")
+	f.Fuzz(func(t *testing.T, glob, name string) {
+		matchGlob(glob, name)
+		matchLeftover(glob, name)
+		if !matchGlob("**", name) {
+			t.Errorf("** does not match %q", name)
+		}
+	})
+}
+
+func TestMatchLeftover(t *testing.T) {
+	for _, tc := range []struct {
+		glob, name string
+		want       bool
+	}{
+		{"__pycache__", "__pycache__/a.pyc", true}, {"__pycache__", "pkg/__pycache__/a.pyc", true}, {"__pycache__", "pycache", false},
+		{"*.class", "a/B.class", true}, {"*.class", "B.java", false}, {"target/debug", "target/debug/x", true},
+		{"target/debug", "a/target/debug/x", false}, {"[", "[", false},
+	} {
+		if got := matchLeftover(tc.glob, tc.name); got != tc.want {
+			t.Errorf("matchLeftover(%q, %q) = %v", tc.glob, tc.name, got)
+		}
+	}
+}
+
+// gather collects from a tree as a run would.
+func gather(tree *fakeTree, before map[string]sandbox.FileInfo, req Request) collected {
+	r := &run{req: req, workspace: tree, disk: sandbox.DiskLimit{Bytes: 256 << 20}, plan: language.Plan{Leftovers: []string{"__pycache__"}}}
+	return r.gatherFiles(before)
+}
+
+func newTree(names ...string) *fakeTree {
+	t := &fakeTree{names: map[string]fakeFile{}}
+	for _, n := range names {
+		t.put(n, []byte(n), 0o644)
+	}
+	return t
+}
+
+func (t *fakeTree) edit(name string, change func(f *fakeFile)) {
+	f := t.names[name]
+	f.Path = name
+	change(&f)
+	t.names[name] = f
+}
+
+func TestOnlyWhatChangedIsCollected(t *testing.T) {
+	tree := newTree("same", "grown", "touched", "replaced", "removed", "__pycache__/x")
+	before := snapshot(tree)
+	tree.put("new", []byte("\xff"), 0o755)
+	tree.edit("grown", func(f *fakeFile) { f.content, f.Size = []byte("grown!"), 6 })
+	tree.edit("touched", func(f *fakeFile) { f.ModTime = time.Unix(2, 0) })
+	tree.edit("replaced", func(f *fakeFile) { f.Inode = 99 })
+	tree.edit("dir", func(f *fakeFile) { f.Mode = fs.ModeDir | 0o755 })
+	tree.put("__pycache__/y", nil, 0o644)
+	delete(tree.names, "removed")
+	got := gather(tree, before, Request{})
+	want := map[string]api.File{
+		"new":      {Content: "/w==", Encoding: "base64", Size: 1, Mode: "0755"},
+		"grown":    {Content: "grown!", Encoding: "utf8", Size: 6, Mode: "0644"},
+		"touched":  {Content: "touched", Encoding: "utf8", Size: 7, Mode: "0644"},
+		"replaced": {Content: "replaced", Encoding: "utf8", Size: 8, Mode: "0644"},
+	}
+	if diff := cmp.Diff(want, got.files); diff != "" || got.err != nil || len(got.skipped) != 0 {
+		t.Errorf("%s, %v, skipped %v", diff, got.err, got.skipped)
+	}
+}
+
+func TestCollectNamesWhatIsWanted(t *testing.T) {
+	tree := newTree("a.txt", "out/b.txt", "out/deep/c", "__pycache__/x")
+	for _, tc := range []struct {
+		collect []string
+		want    []string
+	}{
+		{nil, []string{"a.txt", "out/b.txt", "out/deep/c"}},
+		{[]string{}, nil},
+		{[]string{"out"}, []string{"out/b.txt", "out/deep/c"}},
+		{[]string{"*.txt", "__pycache__"}, []string{"__pycache__/x", "a.txt"}},
+		{[]string{"nothing"}, nil},
+	} {
+		got := gather(tree, nil, Request{Collect: tc.collect})
+		var names []string
+		for name := range got.files {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		if diff := cmp.Diff(tc.want, names); diff != "" {
+			t.Errorf("%v: %s", tc.collect, diff)
+		}
+	}
+}
+
+func TestSkippedFilesHaveAReason(t *testing.T) {
+	tree := newTree("big", "gone", "unreadable", "bad\xffname")
+	for name, mode := range map[string]fs.FileMode{
+		"link": fs.ModeSymlink, "fifo": fs.ModeNamedPipe, "sock": fs.ModeSocket, "dev": fs.ModeDevice,
+	} {
+		tree.edit(name, func(f *fakeFile) { f.Mode = mode | 0o644 })
+	}
+	tree.edit("big", func(f *fakeFile) { f.Size = 5 << 30 })
+	tree.edit("gone", func(f *fakeFile) { f.openErr = fs.ErrNotExist })
+	tree.edit("unreadable", func(f *fakeFile) { f.readErr = errors.New("disk on fire") })
+	got := gather(tree, nil, Request{})
+	want := []api.SkippedFile{
+		{Path: "bad\uFFFDname", Reason: "the name is not valid UTF-8"},
+		{Path: "big", Reason: "too large: 5 GiB, with 1 MiB left of what is collected"},
+		{Path: "dev", Reason: "not a regular file: device"},
+		{Path: "fifo", Reason: "not a regular file: named pipe"},
+		{Path: "gone", Reason: "cannot be read: file does not exist"},
+		{Path: "link", Reason: "not a regular file: symbolic link"},
+		{Path: "sock", Reason: "not a regular file: socket"},
+		{Path: "unreadable", Reason: "cannot be read: disk on fire"},
+	}
+	if diff := cmp.Diff(want, got.skipped); diff != "" || len(got.files) != 0 || got.err != nil {
+		t.Errorf("%s, files %v, %v", diff, got.files, got.err)
+	}
+}
+
+func TestCollectIsBounded(t *testing.T) {
+	tree := newTree()
+	for i := range defaultCollectFiles + 3 {
+		tree.put(fmt.Sprintf("%03d", i), nil, 0o644)
+	}
+	got := gather(tree, nil, Request{})
+	if len(got.files) != defaultCollectFiles || len(got.skipped) != 3 || got.skipped[0].Reason != "too many files" {
+		t.Errorf("%d files, skipped %v", len(got.files), got.skipped)
+	}
+	if named := gather(tree, nil, Request{Collect: []string{"*"}}); len(named.files) != defaultCollectFiles+3 {
+		t.Errorf("%d files when asked for by name", len(named.files))
+	}
+
+	tree = newTree()
+	for i := range 5 {
+		tree.put(fmt.Sprint(i), make([]byte, 300<<10), 0o644)
+	}
+	got = gather(tree, nil, Request{})
+	if len(got.files) != 3 || len(got.skipped) != 2 {
+		t.Errorf("%d files of 300 KiB, skipped %v", len(got.files), got.skipped)
+	}
+}
+
+func TestCollectGivesUpCounting(t *testing.T) {
+	tree := newTree()
+	for i := range 2*maxCollectFiles + 100 {
+		tree.put(fmt.Sprintf("%05d", i), nil, 0o644)
+	}
+	got := gather(tree, nil, Request{Collect: []string{"*"}})
+	if len(got.files) != maxCollectFiles || len(got.skipped) != maxCollectFiles+1 || got.err != nil {
+		t.Errorf("%d files, %d skipped, %v", len(got.files), len(got.skipped), got.err)
+	}
+}
+
+// A file that grows behind our back is cut, never more than what was left.
+func TestCollectReadsNoMoreThanIsLeft(t *testing.T) {
+	tree := newTree("a")
+	tree.edit("a", func(f *fakeFile) { f.content = bytes.Repeat([]byte("x"), 3<<20) }) // Size says 1
+	got := gather(tree, nil, Request{})
+	if n := len(got.files["a"].Content); n > defaultCollectBytes {
+		t.Errorf("%d bytes were read", n)
+	}
+}
+
+func TestOnFileStreams(t *testing.T) {
+	tree := newTree("a", "b")
+	tree.put("large", make([]byte, 100<<20), 0o644)
+	got := map[string]int64{}
+	req := Request{OnFile: func(f sandbox.FileInfo, content io.Reader) error {
+		n, err := io.Copy(io.Discard, content)
+		got[f.Path] = n
+		return err
+	}}
+	c := gather(tree, nil, req)
+	if diff := cmp.Diff(map[string]int64{"a": 1, "b": 1, "large": 100 << 20}, got); diff != "" || len(c.files) != 0 || c.err != nil {
+		t.Errorf("%s, files %v, %v", diff, c.files, c.err)
+	}
+	full := errors.New("our disk is full")
+	req.OnFile = func(sandbox.FileInfo, io.Reader) error { return full }
+	if c := gather(tree, nil, req); !errors.Is(c.err, full) {
+		t.Errorf("error %v, want the caller's", c.err)
+	}
+}
+
+func TestWalkErrorIsOurs(t *testing.T) {
+	tree := newTree("a")
+	tree.walkErr = errors.New("no tree")
+	if c := gather(tree, nil, Request{}); c.err == nil || len(c.files) != 1 {
+		t.Errorf("error %v, files %v", c.err, c.files)
+	}
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Compiles every program of testdata on the bare host, runs it twice, each time in
+# a fresh copy of its folder, and compares both runs with each other and with the
+# recorded files.
+#
+#   record.sh [--record] [name-glob]    e.g. record.sh --record '00*'
+#
+# --record writes stdout instead of comparing with it. JAVA_HOME names another
+# JDK.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+javac=${JAVA_HOME:-/usr}/bin/javac java=${JAVA_HOME:-/usr}/bin/java
+record=no
+if [ "${1:-}" = --record ]; then record=yes; shift; fi
+glob=${1:-*}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# entry FOLDER: the class with main, with its package.
+entry() {
+  local file package
+  file=$(grep -rl --include='*.java' 'static void main(String' "$1" | head -n 1)
+  package=$(sed -n 's/^package \(.*\);/\1./p' "$file")
+  awk -v package="$package" '
+    match($0, /^((public|final|abstract|sealed|strictfp) )*(class|record|enum|interface) [A-Za-z_$\200-\377][A-Za-z0-9_$\200-\377]*/) {
+      n = split(substr($0, 1, RLENGTH), words, " ")
+      type = words[n]
+    }
+    /static void main\(String/ { print package type; exit }' "$file"
+}
+
+# compile FOLDER CLASSES: main.java is renamed after its public class, as javac wants it.
+compile() {
+  local sources=$2.src public
+  rm -rf "$2" "$sources"
+  cp -R "$1" "$sources"
+  if [ -f "$sources/main.java" ]; then
+    public=$(grep -oP '^public ((final|abstract|sealed|strictfp) )*(class|record|enum|interface) \K\w+' "$sources/main.java" | head -n 1)
+    [ -n "$public" ] && mv "$sources/main.java" "$sources/$public.java"
+  fi
+  (cd "$sources" && find . -name '*.java' -print0 | LANG=C.UTF-8 xargs -0 nice -n 10 "$javac" -encoding UTF-8 -d "$2")
+}
+
+# run FOLDER RESULT: one run in a copy; leaves RESULT.out, RESULT.err, RESULT.exit.
+run() {
+  local from=$1 result=$2 work args=() vars=() input=/dev/null
+  work=$(mktemp -d "$scratch/work.XXXXXX")
+  cp -R "$from/." "$work/"
+  rm -f "$work"/{stdin,args,env,exit,stdout,stderr}
+  [ -f "$from/args" ] && mapfile -t args <"$from/args"
+  [ -f "$from/env" ] && mapfile -t vars <"$from/env"
+  [ -f "$from/stdin" ] && input=$from/stdin
+  mkdir "$work.tmp"
+  (cd "$work" && exec timeout 20 env -i PATH=/usr/local/bin:/usr/bin:/bin HOME="$work" USER=sandbox \
+    LANG=C.UTF-8 TMPDIR="$work.tmp" TZ=UTC "${vars[@]}" \
+    "$java" -cp "$scratch/classes" "$class" "${args[@]}") <"$input" >"$result.out" 2>"$result.err"
+  echo $? >"$result.exit"
+  rm -rf "$work" "$work.tmp"
+}
+
+passed=0 failed=0
+for folder in "$here"/testdata/$glob/; do
+  folder=${folder%/}
+  if ! compile "$folder" "$scratch/classes" 2>"$scratch/errors"; then
+    failed=$((failed + 1))
+    echo "FAIL $(basename "$folder"): does not compile"
+    head -n 5 "$scratch/errors"
+    continue
+  fi
+  class=$(entry "$folder")
+  run "$folder" "$scratch/first"
+  run "$folder" "$scratch/second"
+  want=0 why=
+  [ -f "$folder/exit" ] && want=$(cat "$folder/exit")
+  cmp -s "$scratch/first.out" "$scratch/second.out" || why="two runs differ"
+  [ "$(cat "$scratch/first.exit")" = "$want" ] || why="exit $(cat "$scratch/first.exit"), want $want"
+  if [ -f "$folder/stderr" ]; then
+    cmp -s "$scratch/first.err" "$scratch/second.err" || why="two runs differ in stderr"
+  fi
+  if [ -z "$why" ] && [ $record = yes ]; then
+    cp "$scratch/first.out" "$folder/stdout"
+    [ -f "$folder/stderr" ] && cp "$scratch/first.err" "$folder/stderr"
+  fi
+  cmp -s "$scratch/first.out" "$folder/stdout" || why=${why:-"stdout differs from the recorded one"}
+  if [ -f "$folder/stderr" ]; then
+    cmp -s "$scratch/first.err" "$folder/stderr" || why=${why:-"stderr differs from the recorded one"}
+  fi
+  if [ -z "$why" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAIL $(basename "$folder"): $why"
+    tail -n 3 "$scratch/first.err"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

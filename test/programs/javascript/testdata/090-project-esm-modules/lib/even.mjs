@@ -1,0 +1,2 @@
+import { isOdd } from './odd.mjs';
+export const isEven = (n) => n === 0 || isOdd(n - 1);

@@ -1,0 +1,2 @@
+import { isEven } from './even.mjs';
+export const isOdd = (n) => n !== 0 && isEven(n - 1);

@@ -1,0 +1,1 @@
+export const triangle = (base, height) => (base * height) / 2;

@@ -1,0 +1,6 @@
+exports.HttpError = class HttpError extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+};

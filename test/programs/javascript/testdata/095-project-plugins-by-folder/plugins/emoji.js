@@ -1,0 +1,3 @@
+const TABLE = { crab: '🦀', sun: '☀️', heart: '❤️' };
+
+module.exports = { name: 'emoji', apply: (text) => text.replace(/:(\w+):/g, (whole, name) => TABLE[name] ?? whole) };

@@ -1,0 +1,3 @@
+exports.name = 'quotes';
+exports.after = ['emoji'];
+exports.apply = (text) => text.replace(/"([^"]*)"/g, '„$1“').replace(/ - /g, ' – ');

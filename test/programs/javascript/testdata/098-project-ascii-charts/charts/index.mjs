@@ -1,0 +1,3 @@
+export { bars } from './bars.mjs';
+export { line, sparkline } from './line.mjs';
+export { pie } from './pie.mjs';

@@ -1,0 +1,1 @@
+export default { ключ: '🔑', 'clé': 1 };
