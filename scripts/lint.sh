@@ -27,11 +27,14 @@ fi
 
 # lint analyses for Linux, whatever this machine is, and prints a line an issue.
 lint() {
-	GOOS=linux CGO_ENABLED=0 GOFLAGS=-mod=readonly "$linter" run --output.text.print-issued-lines=false "$@"
+	GOOS=linux CGO_ENABLED=0 GOFLAGS="-mod=readonly -buildvcs=false" "$linter" run --output.text.print-issued-lines=false "$@"
 }
 
+# part does so for a part of the module, where most exceptions have no use.
+part() { lint "$@" 2> >(grep -v 'runner/exclusion_rules' >&2); }
+
 wanted=$(grep -n '// want ' "$samples/bad.go" | sed 's/^\([0-9]*\):.*want /\1 /' | sort)
-found=$(lint --issues-exit-code=0 "./$samples" | sed -n 's/^[^:]*bad\.go:\([0-9]*\):.*(\([a-z]*\))$/\1 \2/p' | sort -u)
+found=$(part --issues-exit-code=0 "./$samples" | sed -n 's/^[^:]*bad\.go:\([0-9]*\):.*(\([a-z]*\))$/\1 \2/p' | sort -u)
 missed=$(comm -23 <(echo "$wanted") <(echo "$found"))
 if [ -z "$wanted" ] || [ -n "$missed" ]; then
 	echo "lint: .golangci.yml misses mistakes of $samples/bad.go (line, linter):" >&2
@@ -39,5 +42,8 @@ if [ -z "$wanted" ] || [ -n "$missed" ]; then
 	exit 1
 fi
 
-[ $# -gt 0 ] || set -- ./...
-lint "$@"
+if [ $# -gt 0 ]; then
+	part "$@"
+else
+	lint ./...
+fi

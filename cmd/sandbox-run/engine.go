@@ -24,6 +24,17 @@ type opener struct {
 	early *early // nil when nothing was opened ahead
 }
 
+// prepare begins to open the runtime. A configuration that names another one
+// wins later.
+func (o *opener) prepare() { o.early = openEarly() }
+
+// drop closes what was prepared for nothing.
+func (o *opener) drop() {
+	if o.early != nil {
+		o.early.drop()
+	}
+}
+
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
 	open := openRuntime

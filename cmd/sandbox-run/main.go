@@ -28,9 +28,6 @@ func main() {
 
 func run(args []string) int {
 	var o opener
-	if cli.RunsProgram(args) {
-		o.early = openEarly()
-		defer o.early.drop()
-	}
-	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Open: o.open, Reclaim: reclaim, Version: version})
+	defer o.drop()
+	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, Reclaim: reclaim, Version: version})
 }

@@ -32,7 +32,7 @@ func (e *early) take() (sandbox.Runtime, error) {
 
 // drop closes a runtime that nobody took.
 func (e *early) drop() {
-	if e == nil || e.taken {
+	if e.taken {
 		return
 	}
 	if <-e.ready; e.err == nil {

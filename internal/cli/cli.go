@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -37,6 +36,10 @@ type Job struct {
 
 // Deps is what the tool is built on.
 type Deps struct {
+	// Prepare is called when a program is about to be run, before the command
+	// line is parsed: what Open will need may be started beside that. It may be
+	// nil, and Open may not follow.
+	Prepare func()
 	// Open makes the engine. It is called once and only by verbs that need it.
 	Open func(cfg config.Config, notify func(message string)) (Engine, error)
 	// Reclaim removes what killed runs left behind and names it, one line each.
@@ -67,16 +70,6 @@ func Main(args []string, stdin, stdout, stderr *os.File, deps Deps) int {
 		fmt.Fprintf(stderr, "sandbox-run: %s\n", printable(err.Error()))
 	}
 	return exitCodeOf(err)
-}
-
-// RunsProgram tells whether these arguments mean the verb run, so that its engine
-// can be opened while they are parsed. They may still be wrong.
-func RunsProgram(args []string) bool {
-	if len(args) == 0 || slices.ContainsFunc(args, func(a string) bool { return a == "-h" || a == "--help" || a == "help" || a == "--version" }) {
-		return false
-	}
-	v, ok := findVerb(args[0])
-	return !ok || v.name == "run"
 }
 
 // dispatch picks the verb. The verb run need not be typed.

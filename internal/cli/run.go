@@ -9,6 +9,12 @@ import (
 
 // run is the verb that everything is about.
 func (a *app) run(args []string) (int, error) {
+	// From the first moment on signals are ours: whatever is made is removed.
+	stop := newStopper()
+	defer stop.release()
+	if a.deps.Prepare != nil {
+		a.deps.Prepare()
+	}
 	f := &runFlags{}
 	after, help, err := parse(f, args)
 	if err != nil || help {
@@ -30,7 +36,7 @@ func (a *app) run(args []string) (int, error) {
 	if err != nil {
 		return 0, sourceError(err)
 	}
-	return a.runSource(f, cfg, src)
+	return a.runSource(f, cfg, src, stop)
 }
 
 // sourceError is a usage error unless it is about the language.
@@ -41,9 +47,9 @@ func sourceError(err error) error {
 	return usageError{err}
 }
 
-// runSource runs what was read. From here on signals are ours, and everything
-// that is opened is closed on every path.
-func (a *app) runSource(f *runFlags, cfg config.Config, src *source) (int, error) {
+// runSource runs what was read. Everything that is opened is closed on every
+// path.
+func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopper) (int, error) {
 	req, closeInput, err := a.request(f, cfg, src)
 	if err != nil {
 		return 0, usageError{err}
@@ -58,8 +64,6 @@ func (a *app) runSource(f *runFlags, cfg config.Config, src *source) (int, error
 		req.OnFile = out.receive
 	}
 
-	stop := newStopper()
-	defer stop.release()
 	p := a.newPrinter(f, newOutput(a.stdout, a.stderr, stop.giveUp, f))
 	engine, err := a.deps.Open(cfg, p.notice)
 	if err != nil {

@@ -167,9 +167,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	fill(&p.Meta.BlockedImports)
 	fill(&p.Meta.Warnings)
 	fill(&p.Meta.Violations)
-	if p.Files == nil {
-		p.Files = map[string]File{}
-	}
+	fillMap(&p.Files)
+	fillMap(&p.Meta.Isolation)
+	fillMap(&p.Meta.ResourceLimits.Enforcement)
 	// Angle brackets stay readable; an encoder that wants them escaped does so.
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -178,8 +178,22 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// MarshalJSON writes Sources as {} when nothing is known.
+func (m Metrics) MarshalJSON() ([]byte, error) {
+	type plain Metrics // without this method
+	p := plain(m)
+	fillMap(&p.Sources)
+	return json.Marshal(p)
+}
+
 func fill[T any](s *[]T) {
 	if *s == nil {
 		*s = []T{}
+	}
+}
+
+func fillMap[T any](m *map[string]T) {
+	if *m == nil {
+		*m = map[string]T{}
 	}
 }

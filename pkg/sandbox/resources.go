@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -89,7 +90,12 @@ func (l Limits) Validate() error {
 }
 
 // plain writes a number without an exponent, as people do.
-func plain(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+func plain(x float64) string {
+	if x == math.Trunc(x) {
+		return strconv.FormatFloat(x, 'f', 0, 64) // every digit of a large one
+	}
+	return strconv.FormatFloat(x, 'f', -1, 64)
+}
 
 // Metrics are figures of a process tree. Each one is nil when it cannot be had.
 type Metrics struct {

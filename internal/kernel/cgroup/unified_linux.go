@@ -29,9 +29,10 @@ func (d *detector) findUnified() {
 }
 
 // unifiedBases lists the directories below which groups might be made, best
-// first. The root of the whole tree is for the super-user, whose own group
-// usually belongs to systemd; it may hand controllers down while processes are
-// in it. Otherwise it is our own group: delegated to us, or we find out.
+// first. Our own group is best where it was delegated to us. The root of the
+// whole tree is for the super-user, whose own group usually belongs to systemd;
+// it may hand controllers down while processes are in it. Otherwise our own
+// group may do all the same: we find out.
 func (d *detector) unifiedBases(m mount) ([]string, error) {
 	mounted := d.root + m.point
 	own, shown := within(d.paths[unified], m.root)
@@ -40,8 +41,12 @@ func (d *detector) unifiedBases(m mount) ([]string, error) {
 	if shown {
 		bases = append(bases, filepath.Join(mounted, own))
 	}
-	if d.euid == 0 && isRootGroup(mounted) && !(shown && isDelegated(filepath.Join(mounted, own))) {
-		bases = append([]string{mounted}, bases...)
+	if d.euid == 0 && isRootGroup(mounted) {
+		if shown && isDelegated(filepath.Join(mounted, own)) {
+			bases = append(bases, mounted)
+		} else {
+			bases = append([]string{mounted}, bases...)
+		}
 	}
 	if len(bases) == 0 {
 		return nil, fmt.Errorf("our own group %s is not visible at %s, which shows %s", d.paths[unified], m.point, m.root)

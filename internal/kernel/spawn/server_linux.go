@@ -66,7 +66,8 @@ type Server struct {
 	mu    sync.Mutex
 	cond  *sync.Cond // signals changes of the fields below
 	exits map[int]Exit
-	busy  bool // a child was forked and no IDLE came since
+	doing *Program // the last that was sent
+	busy  bool     // a child was forked and no IDLE came since
 	gone  bool
 }
 
@@ -102,9 +103,7 @@ func (s *Server) Do(p *Program) (Reply, error) {
 		return Reply{}, err
 	}
 	s.mu.Lock()
-	for i := range p.steps {
-		s.busy = s.busy || p.steps[i].flags&stepFork != 0
-	}
+	s.doing = p
 	s.mu.Unlock()
 	if err := s.send(message, p.files); err != nil {
 		return Reply{}, err
@@ -246,6 +245,7 @@ func (s *Server) receive() {
 			s.cond.Broadcast()
 			s.mu.Unlock()
 		default:
+			s.noteFork(r)
 			select {
 			case s.replies <- r:
 			case <-s.closed:
@@ -258,6 +258,30 @@ func (s *Server) receive() {
 	s.cond.Broadcast()
 	s.mu.Unlock()
 	close(s.replies)
+}
+
+// noteFork keeps in mind that a child lives. A program that failed has left one
+// only if it came past a fork; an IDLE for it comes after the record in any case.
+func (s *Server) noteFork(r record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.kind == recordDone && r.a > 0 || r.kind == recordFailed && s.doing.forkedBefore(int(r.a)) {
+		s.busy = true
+	}
+}
+
+// forkedBefore tells whether a fork and all of its child's steps lie before a
+// step.
+func (p *Program) forkedBefore(step int) bool {
+	if p == nil {
+		return false
+	}
+	for i := range p.steps {
+		if s := p.steps[i]; s.flags&stepFork != 0 && i+int(s.skip) < step {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) exited(r record) {
@@ -302,7 +326,12 @@ func (s *Server) read() (record, error) {
 		closeAll(files)
 		return record{}, fmt.Errorf("a record of %d bytes", n) // 0: end of file
 	}
-	return decodeRecord(buf, files), nil
+	r := decodeRecord(buf, files)
+	if r.kind < recordDone || r.kind > recordFiles {
+		closeAll(files)
+		return record{}, fmt.Errorf("a record of the kind %d", r.kind)
+	}
+	return r, nil
 }
 
 func decodeRecord(buf []byte, files []*os.File) record {

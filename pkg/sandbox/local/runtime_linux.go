@@ -80,6 +80,9 @@ func (r *Runtime) free() error {
 	return err
 }
 
+// initName is what ps shows for the spawner and every init.
+const initName = "sandbox-init"
+
 // startSpawner starts the spawner and makes it the reaper of whatever loses its
 // parent below it.
 func startSpawner() (*spawn.Server, error) {
@@ -90,6 +93,7 @@ func startSpawner() (*spawn.Server, error) {
 	var p spawn.Program
 	p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
 	p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(0))
+	p.Call("prctl PR_SET_NAME", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_NAME), p.String(initName))
 	if _, err := s.Do(&p); err != nil {
 		s.Close()
 		return nil, err
@@ -230,6 +234,7 @@ func Reclaim(opts Options) ([]string, error) {
 		return nil, err
 	}
 	r := &Runtime{host: inspectHost(opts)}
+	defer r.free()
 	return r.reclaim(dir)
 }
 

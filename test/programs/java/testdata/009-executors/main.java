@@ -24,7 +24,7 @@ public class Pools {
                     System.out.println("failed: " + e.getCause().getMessage());
                 }
             }
-            int longest = pool.submit(() -> IntStream.range(1, 100_000).boxed().max(Comparator.comparingInt(Pools::collatz)).orElseThrow()).get();
+            int longest = pool.submit(() -> IntStream.range(1, 100_000).boxed().max(Comparator.comparingInt((Integer n) -> collatz(n))).orElseThrow()).get();
             System.out.println("longest below 100000: " + longest + " with " + collatz(longest));
             Future<?> slow = pool.submit(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS));
             try {

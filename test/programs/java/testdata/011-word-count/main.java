@@ -16,6 +16,6 @@ public class WordCount {
         counts.entrySet().stream().sorted(Map.Entry.<String, Long>comparingByValue().reversed().thenComparing(Map.Entry.comparingByKey())).limit(6)
             .forEach(e -> System.out.printf("%-8s %s %d%n", e.getKey(), "▪".repeat(e.getValue().intValue()), e.getValue()));
         System.out.println(counts.keySet().stream().collect(Collectors.partitioningBy(w -> w.chars().allMatch(c -> c < 128), Collectors.counting())));
-        System.out.println(counts.keySet().stream().collect(Collectors.groupingBy(String::length, TreeMap::new, Collectors.joining(","))));
+        System.out.println(new TreeMap<>(counts.keySet().stream().collect(Collectors.groupingBy(String::length, Collectors.joining(",")))));
     }
 }

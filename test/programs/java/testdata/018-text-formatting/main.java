@@ -41,6 +41,7 @@ public class Formatting {
         System.out.println("line one\n  line two".indent(2) + "<" + "%s is %d".formatted("π", 3) + "> " + "a,b;c".chars().filter(Character::isLetter).mapToObj(Character::toString).collect(Collectors.toList()));
         var joiner = new StringJoiner("; ", "{", "}").setEmptyValue("nothing");
         System.out.println(joiner + " " + joiner.add("one").add("zwei") + " " + "Mississippi".indexOf("ss", 3) + " " + "b".compareTo("a") + " " + "ß".toUpperCase(Locale.ROOT));
-        System.out.println("the quick fox".transform(s -> Arrays.stream(s.split(" ")).map(w -> new StringBuilder(w).reverse()).collect(Collectors.joining(" "))));
+        String mirrored = "the quick fox".transform(s -> Arrays.stream(s.split(" ")).map(w -> new StringBuilder(w).reverse().toString()).collect(Collectors.joining(" ")));
+        System.out.println(mirrored);
     }
 }

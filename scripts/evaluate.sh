@@ -1,0 +1,260 @@
+#!/usr/bin/env bash
+# Measures what one fresh sandbox costs with each technology that
+# docs/TECHNOLOGY_EVALUATION.md compares, and prints its tables in Markdown.
+#
+#   evaluate.sh [ROUNDS]      (40)
+#
+# For Debian, as root. It installs the technologies by apt, and says so before;
+# everything else lives in a temporary folder and a control group of its own and
+# is gone at the end. With EVALUATE_ROOTFS a Debian tree with python3 is used
+# instead of a new one by debootstrap.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly rounds=${1:-40}
+readonly parts=$PWD/scripts/evaluate
+readonly subject=$PWD/bin/sandbox-run
+readonly wazero_version=v1.12.0
+readonly packages=(docker.io podman runc crun bubblewrap runsc debootstrap python3)
+go=$(command -v go || true)
+# What the distribution packaged is measured, and its python3, not a shim of
+# some version manager.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export DEBIAN_FRONTEND=noninteractive
+
+say() { echo "evaluate: $*" >&2; }
+
+fail() {
+	say "$*"
+	exit 1
+}
+
+check_host() {
+	[ "$(id -u)" -eq 0 ] || fail "the container engines are compared as root; run it as root"
+	command -v apt-get >/dev/null || fail "it compares the packages of Debian, and there is no apt-get here"
+	[ -x "$subject" ] || fail "$subject is missing; make build first"
+	[[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "rounds must be a positive number, not '$rounds'"
+}
+
+install_packages() {
+	local missing=() package
+	for package in "${packages[@]}"; do
+		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+	done
+	[ ${#missing[@]} -eq 0 ] && return
+	say "installing with apt-get, and leaving installed: ${missing[*]}"
+	say "(under systemd docker.io also starts its service; it is not the one that is measured)"
+	apt-get update >"$work/apt.log" 2>&1 || fail "apt-get update failed: $(tail -3 "$work/apt.log")"
+	apt-get install -y --no-install-recommends "${missing[@]}" >"$work/apt.log" 2>&1 ||
+		fail "apt-get install failed: $(tail -3 "$work/apt.log")"
+}
+
+# cgroup_roots prints where control groups of ours may come to lie: the mount of
+# each hierarchy.
+cgroup_roots() { awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/self/mounts; }
+
+# enter_group moves this script, and so all that it starts, into a group that
+# counts CPU time: daemons and helpers then count as much as children do. The
+# engines put their containers below the same group.
+enter_group() {
+	local root=/sys/fs/cgroup/cpuacct controller=cpuacct
+	clock=cpuacct.usage
+	if [ ! -e "$root/cgroup.procs" ]; then
+		root=/sys/fs/cgroup controller= clock=cpu.stat
+	fi
+	[ -e "$root/cgroup.procs" ] || fail "no control group that counts CPU time is mounted below /sys/fs/cgroup"
+	origin=$root$(awk -F: -v c="$controller" '$2 == c { print $3 }' /proc/self/cgroup)
+	mkdir -p "$root/$group/self"
+	echo $$ >"$root/$group/self/cgroup.procs"
+	clock=$root/$group/$clock
+}
+
+leave_group() {
+	[ -z "${origin:-}" ] || echo $$ >"$origin/cgroup.procs"
+	local root
+	for root in $(cgroup_roots); do
+		[ -d "$root/$group" ] || continue
+		find "$root/$group" -depth -type d -exec rmdir {} + || say "left behind: $root/$group"
+	done
+}
+
+# unmount_ours takes down what the engines mounted below our folder.
+unmount_ours() {
+	local mounted
+	awk -v p="$work/" 'index($5, p) == 1 { print $5 }' /proc/self/mountinfo | sort -r | while read -r mounted; do
+		umount "$mounted" || say "left mounted: $mounted"
+	done
+}
+
+stop_dockerd() {
+	[ -n "${dockerd:-}" ] || return 0
+	kill "$dockerd" 2>/dev/null || true
+	wait "$dockerd" || true
+}
+
+clean_up() {
+	local status=$?
+	trap - EXIT
+	stop_dockerd
+	unmount_ours
+	leave_group
+	rm -rf --one-file-system "$work"
+	exit "$status"
+}
+
+make_root() {
+	if [ -n "${EVALUATE_ROOTFS:-}" ]; then
+		root=$EVALUATE_ROOTFS
+		return
+	fi
+	local suite
+	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	root=$work/root
+	say "making a Debian root ($suite, minbase, python3) with debootstrap"
+	debootstrap --variant=minbase --include=python3 "$suite" "$root" >"$work/debootstrap.log" 2>&1 ||
+		fail "debootstrap failed: $(tail -3 "$work/debootstrap.log")"
+}
+
+start_dockerd() {
+	dockerd --host "unix://$work/docker.sock" --data-root "$work/docker" --exec-root "$work/docker-exec" \
+		--pidfile "$work/docker.pid" --bridge none --iptables=false --ip6tables=false --ip-forward=false \
+		--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$group" >"$work/dockerd.log" 2>&1 &
+	dockerd=$!
+	local try
+	for try in {1..100}; do
+		docker_ info >/dev/null 2>&1 && return
+		kill -0 "$dockerd" 2>/dev/null || break
+		sleep 0.2
+	done
+	fail "dockerd did not come up: $(tail -3 "$work/dockerd.log")"
+}
+
+docker_() { docker --host "unix://$work/docker.sock" "$@"; }
+podman_() { podman "${podman[@]}" "$@"; }
+
+import_images() {
+	say "importing the root into docker and podman"
+	tar -C "$root" -c . | docker_ import - evaluate >/dev/null
+	tar -C "$root" -c . | podman_ import --quiet - evaluate >/dev/null
+}
+
+# build_wazero gets the WebAssembly runtime through the Go module proxy, and
+# writes the smallest module that starts: one function, empty, named _start.
+build_wazero() {
+	[ -n "$go" ] || { say "no go on PATH: WebAssembly is left out" && return; }
+	GOBIN=$work GOFLAGS= "$go" install "github.com/tetratelabs/wazero/cmd/wazero@$wazero_version" >"$work/go.log" 2>&1 ||
+		fail "cannot build wazero $wazero_version: $(tail -3 "$work/go.log")"
+	printf '\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\7\12\1\6_start\0\0\12\4\1\2\0\13' >"$work/true.wasm"
+}
+
+# The programs, as they are called inside. hold stays until memory was read;
+# walls reports what it sees of its isolation.
+readonly names=(true python hold walls)
+declare -A program=(
+	[true]='/bin/true'
+	[python]="/usr/bin/python3 -c 'print(\"hello\")'"
+	[hold]='/bin/sleep 4'
+)
+
+# write_cases lists technology, program and command line of every case.
+write_cases() {
+	local name inside options
+	program[walls]="/usr/bin/python3 -c '$(<"$parts/walls.py")'"
+	options="--rm --network none --read-only --tmpfs /tmp --user 65534:65534 --cap-drop ALL"
+	options+=" --security-opt no-new-privileges --memory 512m --memory-swap 512m --pids-limit 128 --cpus 1"
+	for name in "${names[@]}"; do
+		inside=${program[$name]}
+		write_case bare "$name" "$inside"
+		write_case bubblewrap "$name" "bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL" \
+			"--uid 65534 --gid 65534 --ro-bind $root / --proc /proc --dev /dev --tmpfs /tmp $inside"
+		write_case crun "$name" "crun --root $work/crun run --bundle $work/bundle-$name $group-crun"
+		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name $group-runc"
+		write_case podman "$name" "podman ${podman[*]} run $options --cgroup-parent /$group evaluate $inside"
+		write_case docker "$name" "docker --host unix://$work/docker.sock run $options evaluate $inside"
+		for platform in "${gvisor[@]}"; do
+			write_case "gVisor ($platform)" "$name" "runsc --root $work/runsc --platform=$platform" \
+				"--ignore-cgroups --network=none run --bundle $work/bundle-$name $group-runsc"
+		done
+	done
+	write_own_cases
+	[ ! -x "$work/wazero" ] || write_case "WebAssembly (wazero)" true "$work/wazero run $work/true.wasm"
+}
+
+write_own_cases() {
+	local run="$work/sandbox-run --output raw"
+	write_case sandbox-run true "$run --lang exec -- ${program[true]}"
+	write_case sandbox-run python "$run --lang python --code 'print(\"hello\")'"
+	write_case sandbox-run hold "$run --lang exec -- ${program[hold]}"
+	write_case sandbox-run walls "$run --lang python --code '$(<"$parts/walls.py")'"
+}
+
+# write_case ends a case with a NUL, since programs have several lines; measure.py
+# takes the command line apart as a shell would.
+write_case() {
+	local technology=$1 name=$2
+	shift 2
+	printf '%s\t%s\t%s\0' "$technology" "$name" "$*" >>"$work/cases"
+}
+
+make_bundles() {
+	local name
+	for name in "${names[@]}"; do
+		mkdir -p "$work/bundle-$name"
+		(cd "$work/bundle-$name" && runc spec)
+		python3 "$parts/bundle.py" "$work/bundle-$name/config.json" "$root" "/$group/oci" "${program[$name]}"
+	done
+}
+
+# gvisor_platforms finds the ways to catch system calls that work on this machine.
+gvisor_platforms() {
+	local platform
+	gvisor=()
+	for platform in systrap ptrace kvm; do
+		if timeout 20 runsc --root "$work/runsc" --platform=$platform --ignore-cgroups --network=none \
+			run --bundle "$work/bundle-true" "$group-probe" >"$work/runsc.log" 2>&1; then
+			gvisor+=("$platform")
+		else
+			say "gVisor on $platform does not run here: $(tail -1 "$work/runsc.log" | cut -c1-160)"
+		fi
+	done
+}
+
+version_of() { dpkg-query -W -f '${Package} ${Version}' "$1"; }
+
+# describe prints the machine and the versions, for the text around the table.
+describe() {
+	local package list=
+	for package in "${packages[@]}"; do
+		[ "$package" = debootstrap ] || list+=", $(version_of "$package")"
+	done
+	echo "Taken $(date -u +%F) by \`scripts/evaluate.sh $rounds\` on $(nproc) × $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
+		"$(awk '/MemTotal/ { printf "%d GiB", $2 / 1048576 + 0.5 }' /proc/meminfo), Linux $(uname -r)," \
+		"$(. /etc/os-release && echo "$PRETTY_NAME"). Versions: sandbox-run $("$work/sandbox-run" version | head -1 | awk '{ print $2 }')$list," \
+		"wazero $wazero_version."
+}
+
+main() {
+	check_host
+	work=$(mktemp -d /var/tmp/evaluate.XXXXXX)
+	group=evaluate-$$
+	podman=(--root "$work/podman" --runroot "$work/podman-run" --tmpdir "$work/podman-tmp"
+		--cgroup-manager cgroupfs --events-backend none --runtime crun)
+	trap clean_up EXIT
+	trap 'exit 130' INT TERM
+	install_packages
+	enter_group
+	make_root
+	chmod 755 "$work"
+	cp "$subject" "$work/sandbox-run"
+	export SANDBOX_DATA_DIR=$work/data
+	build_wazero
+	make_bundles
+	start_dockerd
+	import_images
+	gvisor_platforms
+	write_cases
+	describe
+	python3 "$parts/measure.py" --rounds "$rounds" --clock "$clock" "$work/cases"
+}
+
+main

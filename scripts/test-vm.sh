@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs the suites that depend on the kernel and on systemd in a virtual machine
+# with cgroup v2: as root, as an ordinary user with a delegated group, and as one
+# without. See test/vm/README.md. Arguments choose the users.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export CGO_ENABLED=0
+go build -o "$dir/sandbox-run" ./cmd/sandbox-run
+for package in internal/kernel/cgroup internal/kernel/seccomp internal/kernel/landlock internal/kernel/spawn pkg/sandbox/local test/cli; do
+	go test -c -o "$dir/$(echo $package | tr / -).test" ./$package
+done
+install -m 755 test/vm/suite.sh "$dir/run.sh"
+# The standard library of Go is prepared on the host: under emulation that takes
+# minutes.
+"$dir/sandbox-run" --quiet --lang go --code 'package main; func main() {}'
+data=${SANDBOX_DATA_DIR:-/var/lib/sandbox-run}
+mkdir -p "$dir/data/cache/build"
+cp -a "$data"/cache/build/go-* "$dir/data/cache/build/"
+
+failed=0
+for user in "${@:-root delegated session}"; do
+	for u in $user; do
+		echo "== cgroup v2, $u"
+		test/vm/run.sh --user "$u" --timeout 3000 -- "$dir" || failed=1
+	done
+done
+exit $failed

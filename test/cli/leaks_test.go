@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// leftovers lists what of ours is on this machine: processes, control groups,
+// directories, instance numbers, mounts. Nothing else may be running sandboxes.
+func leftovers(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	comms, _ := filepath.Glob("/proc/[0-9]*/comm")
+	for _, name := range comms {
+		if b, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(b)) == "sandbox-init" {
+			found = append(found, "process "+filepath.Dir(name))
+		}
+	}
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == "sandbox-run" {
+			found = append(found, "control group "+path)
+			return fs.SkipDir
+		}
+		return nil
+	})
+	for _, pattern := range []string{"/tmp/sandbox-run-i*", "/run/sandbox-run/*", filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "sandbox-run/*")} {
+		paths, _ := filepath.Glob(pattern)
+		for _, p := range paths {
+			found = append(found, "file "+p)
+		}
+	}
+	if mounts, err := os.ReadFile("/proc/self/mountinfo"); err == nil && strings.Contains(string(mounts), "lowerdir=/usr:.empty") {
+		found = append(found, "a mount of ours in the host's namespace")
+	}
+	return found
+}
+
+// noLeftovers waits a moment for what is still going, and fails when something
+// stays.
+func noLeftovers(t *testing.T) {
+	t.Helper()
+	var found []string
+	for range 100 {
+		if found = leftovers(t); len(found) == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("left behind: %s", strings.Join(slices.Compact(found), "; "))
+}
+
+// counts are figures of the whole machine that must come back to what they were.
+func counts(t *testing.T) map[string]int {
+	t.Helper()
+	c := map[string]int{}
+	namespaces := map[string]bool{}
+	links, _ := filepath.Glob("/proc/[0-9]*/ns/*")
+	for _, l := range links {
+		if target, err := os.Readlink(l); err == nil {
+			namespaces[target] = true
+		}
+	}
+	c["namespaces"] = len(namespaces)
+	mounts, _ := os.ReadFile("/proc/self/mountinfo")
+	c["mounts"] = strings.Count(string(mounts), "\n")
+	sockets, _ := os.ReadFile("/proc/net/unix")
+	c["unix sockets"] = strings.Count(string(sockets), "\n")
+	return c
+}
+
+// mix is a thousand runs' worth of variety: ends, limits, leftovers of their own.
+var mix = [][]string{
+	{"--lang", "exec", "--", "/bin/true"},
+	{"--lang", "bash", "--code", "setsid sleep 1000 & echo x > f; exit 3"},
+	{"--lang", "bash", "--code", "trap '' TERM; sleep 1000", "--timeout", "50ms"},
+	{"--lang", "bash", "--code", "while :; do :; done", "--cpu-time", "50ms"},
+	{"--lang", "bash", "--code", "head -c 100m /dev/zero | tail", "--memory", "20m"},
+	{"--lang", "bash", "--code", "for i in $(seq 50); do sleep 1000 & done", "--pids", "20"},
+	{"--lang", "python", "--code", "print(1)"},
+	{"--lang", "python", "--code", "import os\nfor i in range(200): os.makedirs(f'{i}/a/b'); open(f'{i}/a/b/c','w').write('x')"},
+	{"--lang", "bash", "--code", "mkfifo p; ln -s / l; cat /dev/zero | head -c 5m", "--isolation", "restricted"},
+	{"--lang", "lua", "--code", "print(1)", "--network", "localhost"},
+}
+
+// TestNothingStaysBehind runs a thousand programs, eight at a time, some of them
+// interrupted, some with sandbox-run itself killed.
+func TestNothingStaysBehind(t *testing.T) {
+	sandboxRun(t, "gc")
+	noLeftovers(t)
+	before := counts(t)
+	runs := 1000
+	if testing.Short() {
+		runs = 100
+	}
+	work := make(chan int)
+	var workers sync.WaitGroup
+	for range 8 {
+		workers.Go(func() {
+			for i := range work {
+				disturbedRun(t, i)
+			}
+		})
+	}
+	for i := range runs {
+		work <- i
+	}
+	close(work)
+	workers.Wait()
+	if o := sandboxRun(t, "gc"); o.code != 0 {
+		t.Errorf("gc exits with %d: %s", o.code, o.stderr)
+	}
+	noLeftovers(t)
+	// Namespaces go when the last process of theirs is reaped, mounts with them.
+	var after map[string]int
+	for range 50 {
+		if after = counts(t); fmt.Sprint(after) == fmt.Sprint(before) {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	for what, n := range after {
+		if n > before[what] {
+			t.Errorf("%d %s, %d before", n, what, before[what])
+		}
+	}
+}
+
+// disturbedRun runs one of the mix; every fifth is interrupted at some moment,
+// every tenth killed.
+func disturbedRun(t *testing.T, i int) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := append([]string{"--output", "json"}, mix[i%len(mix)]...)
+	cmd := invocation{user: user{self: true}, args: args}.command(ctx)
+	if err := cmd.Start(); err != nil {
+		t.Error(err)
+		return
+	}
+	signal, disturbed := syscall.SIGTERM, false
+	switch rand.IntN(10) {
+	case 0:
+		signal, disturbed = syscall.SIGKILL, true
+	case 1, 2:
+		disturbed = true
+	}
+	if disturbed {
+		time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+		_ = cmd.Process.Signal(signal)
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Error(err)
+	}
+	if code := cmd.ProcessState.ExitCode(); !disturbed && code == 125 {
+		t.Errorf("sandbox-run %q: sandbox_error", args)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			for _, wait := range []time.Duration{0, 2, 5, 8, 12, 20, 40, 80} {
+				cmd := invocation{user: user{self: true}, args: []string{"--lang", "bash", "--code", "trap '' TERM; setsid sleep 1000 & sleep 1000"}}.command(t.Context())
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(wait * time.Millisecond)
+				_ = cmd.Process.Signal(c.signal)
+				_ = cmd.Wait()
+				code := cmd.ProcessState.ExitCode()
+				// Before main has run the signal's own action ends the process.
+				early := wait == 0 && code == -1
+				if code != c.code && !early {
+					t.Errorf("after %v ms: exit code %d, want %d", int64(wait), code, c.code)
+				}
+			}
+			sandboxRun(t, "gc")
+			noLeftovers(t)
+		})
+	}
+}
+
+// TestKilledParent kills sandbox-run itself: the program must not outlive it, and
+// what it left on disk is reclaimed by the next start.
+func TestKilledParent(t *testing.T) {
+	for _, level := range []string{"full", "restricted", "none"} {
+		t.Run(level, func(t *testing.T) {
+			cmd := invocation{user: user{self: true}, args: []string{"--isolation", level, "--lang", "bash",
+				"--code", "trap '' TERM HUP; setsid sleep 31536 & (setsid sleep 31536 &) & echo up; sleep 31536"}}.command(t.Context())
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := out.Read(make([]byte, 3)); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			for range 100 {
+				if exec.Command("pgrep", "-f", "sleep 31536").Run() != nil {
+					break
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+			if out, err := exec.Command("pgrep", "-fa", "sleep 31536").Output(); err == nil {
+				t.Errorf("still running: %s", out)
+			}
+			if o := sandboxRun(t, "--lang", "exec", "--", "/bin/true"); o.code != 0 {
+				t.Errorf("the next run exits with %d: %s", o.code, o.stderr)
+			}
+			noLeftovers(t)
+		})
+	}
+}
