@@ -154,23 +154,23 @@ declare -A program=(
 	[true]='/bin/true'
 	[python]="/usr/bin/python3 -c 'print(\"hello\")'"
 	[hold]='/bin/sleep 4'
+	[walls]="/usr/bin/python3 -c '$(<"$parts/walls.py")'"
 )
 
 # write_cases lists technology, program and command line of every case.
 write_cases() {
 	local name inside options
-	program[walls]="/usr/bin/python3 -c '$(<"$parts/walls.py")'"
 	options="--rm --network none --read-only --tmpfs /tmp --user 65534:65534 --cap-drop ALL"
 	options+=" --security-opt no-new-privileges --memory 512m --memory-swap 512m --pids-limit 128 --cpus 1"
 	for name in "${names[@]}"; do
 		inside=${program[$name]}
-		write_case bare "$name" "$inside"
+		[ "$name" = walls ] || write_case bare "$name" "$inside"
 		write_case bubblewrap "$name" "bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL" \
 			"--uid 65534 --gid 65534 --ro-bind $root / --proc /proc --dev /dev --tmpfs /tmp $inside"
-		write_case crun "$name" "crun --root $work/crun run --bundle $work/bundle-$name $group-crun"
+		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name $group-crun"
 		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name $group-runc"
-		write_case podman "$name" "podman ${podman[*]} run $options --cgroup-parent /$group evaluate $inside"
-		write_case docker "$name" "docker --host unix://$work/docker.sock run $options evaluate $inside"
+		write_case "podman (${podman[-1]})" "$name" "podman ${podman[*]} run $options --cgroup-parent /$group evaluate $inside"
+		write_case "docker (runc)" "$name" "docker --host unix://$work/docker.sock run $options evaluate $inside"
 		for platform in "${gvisor[@]}"; do
 			write_case "gVisor ($platform)" "$name" "runsc --root $work/runsc --platform=$platform" \
 				"--ignore-cgroups --network=none run --bundle $work/bundle-$name $group-runsc"
@@ -205,6 +205,20 @@ make_bundles() {
 	done
 }
 
+# probe_crun finds out whether crun takes this machine's control groups; it refuses
+# a hybrid layout whose second version has controllers. Without them it sets no
+# limits, and podman, which is asked for limits, takes runc.
+probe_crun() {
+	crun=(crun --root "$work/crun")
+	podman=(--root "$work/podman" --runroot "$work/podman-run" --tmpdir "$work/podman-tmp"
+		--cgroup-manager cgroupfs --events-backend none --runtime crun)
+	"${crun[@]}" run --bundle "$work/bundle-true" "$group-probe" 2>"$work/crun.log" && return
+	say "crun runs without control groups, since: $(tail -1 "$work/crun.log")"
+	"${crun[@]}" delete --force "$group-probe" 2>/dev/null || true
+	crun+=(--cgroup-manager disabled)
+	podman[-1]=runc
+}
+
 # gvisor_platforms finds the ways to catch system calls that work on this machine.
 gvisor_platforms() {
 	local platform
@@ -214,7 +228,7 @@ gvisor_platforms() {
 			run --bundle "$work/bundle-true" "$group-probe" >"$work/runsc.log" 2>&1; then
 			gvisor+=("$platform")
 		else
-			say "gVisor on $platform does not run here: $(tail -1 "$work/runsc.log" | cut -c1-160)"
+			say "gVisor on $platform does not run here: $(grep . "$work/runsc.log" | tail -1 | cut -c1-160)"
 		fi
 	done
 }
@@ -237,8 +251,6 @@ main() {
 	check_host
 	work=$(mktemp -d /var/tmp/evaluate.XXXXXX)
 	group=evaluate-$$
-	podman=(--root "$work/podman" --runroot "$work/podman-run" --tmpdir "$work/podman-tmp"
-		--cgroup-manager cgroupfs --events-backend none --runtime crun)
 	trap clean_up EXIT
 	trap 'exit 130' INT TERM
 	install_packages
@@ -249,6 +261,7 @@ main() {
 	export SANDBOX_DATA_DIR=$work/data
 	build_wazero
 	make_bundles
+	probe_crun
 	start_dockerd
 	import_images
 	gvisor_platforms

@@ -283,17 +283,14 @@ var hereDocument = regexp.MustCompile(`<<-?'?(\w+)'?`)
 // parseSession splits a block into commands and what they print.
 func parseSession(t *testing.T, b block) (commands []command) {
 	t.Helper()
-	more := func(string) bool { return false } // whether the command goes on after a line
 	for line := range strings.SplitSeq(strings.TrimSuffix(b.text, "\n"), "\n") {
 		text, isCommand := strings.CutPrefix(line, "$ ")
 		last := len(commands) - 1
 		switch {
-		case last >= 0 && more(""):
+		case last >= 0 && !isComplete(commands[last].text):
 			commands[last].text += "\n" + line
-			more(line)
 		case isCommand:
 			commands = append(commands, command{text: text})
-			more = continuation(text)
 		case last < 0:
 			t.Fatalf("line %d: the session does not begin with a command", b.line)
 		default:
@@ -303,23 +300,13 @@ func parseSession(t *testing.T, b block) (commands []command) {
 	return commands
 }
 
-// continuation follows a command over its lines. What it returns is told each
-// further line, and says whether another one belongs to the command.
-func continuation(first string) func(line string) bool {
-	end, open := "", strings.HasSuffix(first, `\`) || strings.Count(first, "'")%2 == 1
-	if m := hereDocument.FindStringSubmatch(first); m != nil {
-		end, open = m[1], true
+// isComplete tells whether a command ends here: after its here document, or
+// with its quotes closed and without a backslash. Quotes are single ones.
+func isComplete(text string) bool {
+	if m := hereDocument.FindStringSubmatch(text); m != nil {
+		return strings.HasSuffix(text, "\n"+m[1])
 	}
-	return func(line string) bool {
-		switch {
-		case line == "":
-		case end != "":
-			open = line != end
-		case strings.Count(line, "'")%2 == 1:
-			open = strings.HasSuffix(line, `\`)
-		}
-		return open
-	}
+	return strings.Count(text, "'")%2 == 0 && !strings.HasSuffix(text, `\`)
 }
 
 // free are the parts of sandbox-run's own lines that differ from run to run.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,6 +56,9 @@ func TestVerdicts(t *testing.T) {
 
 func (c verdictCase) check(t *testing.T, u user, lang string) {
 	args := append([]string{"--lang", lang, "--code", c.sources[lang]}, c.args...)
+	if os.Getenv("SANDBOX_VM_USER") != "" && slices.Contains([]string{"ruby", "php", "lua"}, lang) {
+		t.Skipf("the virtual machine has no %s", lang)
+	}
 	r, o := invocation{user: u, args: args, stdin: c.stdin}.result(t)
 	fail := func(format string, a ...any) {
 		t.Helper()

@@ -130,7 +130,7 @@ boot() {
 	mkfifo "$work/serial"
 	emulate >"$work/serial" 2>"$work/qemu" &
 	machine=$!
-	tr -d '\r' <"$work/serial" | tee "$work/console" | show &
+	sed -u 's/\r$//' <"$work/serial" | tee "$work/console" | show &
 	local reader=$!
 	wait "$machine" || status=$?
 	machine=

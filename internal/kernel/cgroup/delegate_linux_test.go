@@ -36,7 +36,7 @@ func TestDelegation(t *testing.T) {
 		{"container, only process", "mount", false, false, container(),
 			[]string{"memory 2", "pids 2", "cpu 2", "kill 2", "OOM kills: true", "left: []"}},
 		{"container with company", "mount", false, true, container(),
-			[]string{"memory 0: ", "other processes are in our own group", "start it as the only process"}},
+			[]string{"memory 0: ", "other processes are in our own group"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out := runDelegated(t, c.what, c.give, c.company, c.attr)

@@ -19,6 +19,8 @@ func (d *detector) mend(version int, err error) string {
 		return `sudo sh -c 'mkdir -p /etc/systemd/system/user@.service.d && printf "[Service]\nDelegate=cpu io memory pids\n" > /etc/systemd/system/user@.service.d/delegate.conf && systemctl daemon-reload', then log in again`
 	case errors.Is(err, errNotDelegated):
 		return "enable the controller in cgroup.subtree_control of every group above, as root; if the root of the tree lacks it, boot with cgroup_enable=memory"
+	case d.euid == 0 && d.ownedBySystemd():
+		return "systemd-run --scope -p Delegate=yes sandbox-run …"
 	case d.ownedBySystemd() || d.euid != 0:
 		return "systemd-run --user --scope -p Delegate=yes sandbox-run …"
 	default:

@@ -128,7 +128,7 @@ func (s *Server) send(message []byte, files []int) error {
 	if err == nil {
 		err = sent
 	}
-	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, os.ErrClosed) {
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || err != nil && s.isClosed() {
 		return ErrGone
 	}
 	if err != nil {
@@ -219,6 +219,15 @@ func (s *Server) Close() error {
 		}
 	})
 	return err
+}
+
+func (s *Server) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
 }
 
 func waitChild(pid int) {

@@ -1,0 +1,283 @@
+package spawn
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// escapees is a shell program whose children try to get away from their parent
+// in every way that needs no privilege. Each holds the standard output; a line
+// comes when all of them are there.
+const escapees = `
+trap '' TERM HUP INT
+setsid sh -c 'trap "" TERM HUP; sleep 1000' &
+(setsid sh -c 'sleep 1000 & exec sleep 1000' &)
+(sleep 1000 & sleep 1000 &) &
+sh -c 'kill -STOP $$' &
+setsid sh -c '(sh -c "kill -STOP \$\$" &) ; kill -STOP $$' &
+sleep 1000 &
+for i in 1 2 3 4 5 6 7 8; do (sh -c 'sleep 1000' &); done
+echo ready
+exec sleep 1000
+`
+
+// subreaper starts a spawner to which orphans come, with a tree of escapees. The
+// pipe that it returns is at its end when none of them is left.
+func subreaper(t *testing.T) (*Server, *os.File, int) {
+	t.Helper()
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	defer w.Close()
+	var p Program
+	out := p.File(int(w.Fd()))
+	p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, Value(unix.PR_SET_CHILD_SUBREAPER), Value(1))
+	p.Fork("fork", unix.SYS_CLONE, []Arg{Value(unix.CLONE_VFORK | uintptr(unix.SIGCHLD))}, func() {
+		p.Call("dup3", unix.SYS_DUP3, out, FD(1), Value(0))
+		p.Call("execve", unix.SYS_EXECVE, p.String("/bin/sh"), p.Strings([]string{"sh", "-c", escapees}), p.Strings([]string{"PATH=/usr/bin:/bin"}))
+	})
+	reply, err := s.Do(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var line [6]byte
+	if _, err := io.ReadFull(r, line[:]); err != nil || string(line[:]) != "ready\n" {
+		t.Fatalf("the shell said %q, %v", line, err)
+	}
+	return s, r, reply.PID
+}
+
+// wantNobody fails unless everybody who could write to the pipe is gone.
+func wantNobody(t *testing.T, r *os.File) {
+	t.Helper()
+	if rest, err := io.ReadAll(r); err != nil || len(rest) != 0 {
+		t.Errorf("read %q, %v; want the end of the pipe", rest, err)
+	}
+}
+
+func TestKillTreeLeavesNobody(t *testing.T) {
+	s, r, pid := subreaper(t)
+	var p Program
+	p.KillTree()
+	if _, err := s.Do(&p); err != nil {
+		t.Fatal(err)
+	}
+	wantNobody(t, r)
+	if exit, err := s.Wait(pid); err != nil || exit.Status.Signal() != unix.SIGKILL {
+		t.Errorf("the shell ended with %v, %v", exit.Status, err)
+	}
+	s.WaitIdle()
+	// The server is as good as new.
+	var again Program
+	again.Call("getpid", unix.SYS_GETPID)
+	if _, err := s.Do(&again); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKillTreeOfNobody(t *testing.T) {
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var p Program
+	p.KillTree()
+	if _, err := s.Do(&p); err != nil {
+		t.Error(err)
+	}
+}
+
+// A spawner whose socket closes takes everything with it.
+func TestCloseKillsTheTree(t *testing.T) {
+	s, r, _ := subreaper(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantNobody(t, r)
+}
+
+// A container's init dies when it is told to, and its spawner says so.
+func TestKillInit(t *testing.T) {
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	called := false
+	init, err := s.Fork(Namespaced{Child: func(p *Program) { called = true; p.Call("setsid", unix.SYS_SETSID) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer init.Pidfd.Close()
+	defer init.Close()
+	var p Program
+	p.Call("getpid", unix.SYS_GETPID)
+	if _, err := init.Do(&p); err != nil || !called {
+		t.Errorf("%v, the child's program was asked for: %v", err, called)
+	}
+	if err := init.Kill(); err != nil {
+		t.Error(err)
+	}
+	if exit, err := s.Wait(init.PID); err != nil || exit.Status.Signal() != unix.SIGKILL {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if err := init.Kill(); err != nil {
+		t.Errorf("Kill of the dead: %v", err)
+	}
+	if _, err := init.Do(&p); err != ErrGone {
+		t.Errorf("Do on the dead: %v", err)
+	}
+}
+
+// An init that fails on its way has already taken its own socket: the first
+// program that is sent to it fails, and nobody waits for ever.
+func TestForkThatFails(t *testing.T) {
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	init, err := s.Fork(Namespaced{Child: func(p *Program) { p.Call("go nowhere", unix.SYS_CHDIR, p.String("/no/such/place")) }})
+	if err == nil {
+		defer init.Pidfd.Close()
+		defer init.Close()
+		var p Program
+		p.Call("getpid", unix.SYS_GETPID)
+		_, err = init.Do(&p)
+	}
+	if err == nil {
+		t.Error("an init that failed serves")
+	}
+	s.WaitIdle()
+	s.Close()
+	if _, err := s.Fork(Namespaced{}); err != ErrGone {
+		t.Errorf("Fork on a closed spawner: %v", err)
+	}
+}
+
+// compilers are the ones that made the checked-in programs.
+var compilers = []struct{ arch, program string }{{"amd64", "x86_64-linux-gnu-gcc"}, {"arm64", "aarch64-linux-gnu-gcc"}}
+
+const compilerVersion = "12.2.0"
+
+// TestInitIsBuiltFromItsSource: what is checked in is what the source says.
+func TestInitIsBuiltFromItsSource(t *testing.T) {
+	for _, c := range compilers {
+		t.Run(c.arch, func(t *testing.T) {
+			version, err := exec.Command(c.program, "-dumpfullversion").Output()
+			if err != nil {
+				t.Skipf("%s is not installed: apt-get install gcc gcc-aarch64-linux-gnu", c.program)
+			}
+			if got := strings.TrimSpace(string(version)); got != compilerVersion {
+				t.Skipf("%s is version %s; only %s makes the same bytes", c.program, got, compilerVersion)
+			}
+			out := t.TempDir()
+			build := exec.Command("sh", "init/build.sh", out)
+			build.Env = append(os.Environ(), "ARCHS="+c.arch)
+			if text, err := build.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			var sums [2][sha256.Size]byte
+			for i, dir := range []string{"init", out} {
+				program, err := os.ReadFile(filepath.Join(dir, "init_"+c.arch))
+				if err != nil {
+					t.Fatal(err)
+				}
+				sums[i] = sha256.Sum256(program)
+			}
+			if sums[0] != sums[1] {
+				t.Errorf("init_%s is %x, its source makes %x: run init/build.sh", c.arch, sums[0], sums[1])
+			}
+		})
+	}
+}
+
+// TestSums holds the list of hashes against the files.
+func TestSums(t *testing.T) {
+	list, err := os.ReadFile("init/SHA256SUMS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.Command("sha256sum", "--check", "--strict", "--quiet")
+	check.Dir, check.Stdin = "init", strings.NewReader(string(list))
+	if text, err := check.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if len(strings.Fields(string(list))) != 8 {
+		t.Errorf("the list does not name the script, the source and both programs:\n%s", list)
+	}
+}
+
+// System calls of arm64, which this test speaks on whatever machine it runs.
+const (
+	arm64Clone = 220
+	arm64Write = 64
+	arm64Chdir = 49
+)
+
+// TestInitOfARM64 talks to the other architecture's init under emulation.
+func TestInitOfARM64(t *testing.T) {
+	emulator, err := exec.LookPath("qemu-aarch64-static")
+	if err != nil {
+		t.Skip("qemu-aarch64-static is not installed: apt-get install qemu-user-static")
+	}
+	ours, theirs, err := socketPair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := os.NewFile(uintptr(theirs), "socket")
+	init := exec.Command(emulator, "init/init_arm64")
+	init.ExtraFiles = []*os.File{socket} // descriptor 3
+	if err := init.Start(); err != nil {
+		t.Fatal(err)
+	}
+	socket.Close()
+	s := newServer(ours, 0)
+	defer s.Close()
+
+	var hello Program
+	hello.Call("write", arm64Write, hello.File(int(w.Fd())), hello.String("hello"), Value(5))
+	hello.Call("chdir", arm64Chdir, hello.String("/no/such/place"))
+	if _, err := s.Do(&hello); text(err) != "chdir: no such file or directory" {
+		t.Errorf("error %v", err)
+	}
+	var child Program
+	child.Fork("fork", arm64Clone, []Arg{Value(uintptr(unix.SIGCHLD))}, func() {
+		child.Call("write", arm64Write, child.File(int(w.Fd())), child.String(", child"), Value(7))
+	})
+	reply, err := s.Do(&child)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := s.Wait(reply.PID); err != nil || exit.Status != 0 {
+		t.Errorf("the child ended with %v, %v", exit.Status, err)
+	}
+	s.WaitIdle()
+	w.Close()
+	s.Close()
+	if err := init.Wait(); err != nil {
+		t.Errorf("at the end of its socket the init ended with %v", err)
+	}
+	if said, err := io.ReadAll(r); string(said) != "hello, child" || err != nil {
+		t.Errorf("it wrote %q, %v", said, err)
+	}
+}
