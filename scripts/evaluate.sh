@@ -86,16 +86,18 @@ unmount_ours() {
 	done
 }
 
-stop_dockerd() {
-	[ -n "${dockerd:-}" ] || return 0
-	kill "$dockerd" 2>/dev/null || true
-	wait "$dockerd" || true
+# stop ends a process of ours, if it was started.
+stop() {
+	[ -n "${1:-}" ] || return 0
+	kill "$1" 2>/dev/null || true
+	wait "$1" || true
 }
 
 clean_up() {
 	local status=$?
 	trap - EXIT
-	stop_dockerd
+	stop "${dockerd:-}"
+	stop "${holder:-}"
 	unmount_ours
 	leave_group
 	rm -rf --one-file-system "$work"
@@ -162,9 +164,10 @@ write_cases() {
 	local name inside options
 	options="--rm --network none --read-only --tmpfs /tmp --user 65534:65534 --cap-drop ALL"
 	options+=" --security-opt no-new-privileges --memory 512m --memory-swap 512m --pids-limit 128 --cpus 1"
+	options+=" --ulimit nofile=256:256 --ulimit nproc=4096:4096"
 	for name in "${names[@]}"; do
 		inside=${program[$name]}
-		[ "$name" = walls ] || write_case bare "$name" "$inside"
+		[ "$name" = walls ] || [ "$name" = hold ] || write_case bare "$name" "$inside"
 		write_case bubblewrap "$name" "bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL" \
 			"--uid 65534 --gid 65534 --ro-bind $root / --proc /proc --dev /dev --tmpfs /tmp $inside"
 		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name $group-crun"
@@ -177,6 +180,7 @@ write_cases() {
 		done
 	done
 	write_own_cases
+	[ -z "${holder:-}" ] || write_case "bare, through nsenter" true "${enter[*]} ${program[true]}"
 	[ ! -x "$work/wazero" ] || write_case "WebAssembly (wazero)" true "$work/wazero run $work/true.wasm"
 }
 
@@ -206,30 +210,40 @@ make_bundles() {
 }
 
 # probe_crun finds out whether crun takes this machine's control groups; it refuses
-# a hybrid layout whose second version has controllers. Without them it sets no
-# limits, and podman, which is asked for limits, takes runc.
+# a hybrid layout whose second version has controllers. Then it runs in a mount
+# namespace in which the second version is hidden, and podman takes runc.
 probe_crun() {
 	crun=(crun --root "$work/crun")
 	podman=(--root "$work/podman" --runroot "$work/podman-run" --tmpdir "$work/podman-tmp"
 		--cgroup-manager cgroupfs --events-backend none --runtime crun)
 	"${crun[@]}" run --bundle "$work/bundle-true" "$group-probe" 2>"$work/crun.log" && return
-	say "crun runs without control groups, since: $(tail -1 "$work/crun.log")"
-	"${crun[@]}" delete --force "$group-probe" 2>/dev/null || true
-	crun+=(--cgroup-manager disabled)
+	say "crun runs through nsenter, since it says: $(tail -1 "$work/crun.log")"
+	unshare --mount sh -ec 'mount -t tmpfs hidden /sys/fs/cgroup/unified; echo ready; exec sleep infinity' \
+		>"$work/holder.log" &
+	holder=$!
+	until grep -q ready "$work/holder.log"; do
+		kill -0 "$holder" || fail "cannot hide the second version of control groups from crun"
+		sleep 0.1
+	done
+	enter=(nsenter --mount --target "$holder")
+	crun=("${enter[@]}" "${crun[@]}")
 	podman[-1]=runc
 }
 
 # gvisor_platforms finds the ways to catch system calls that work on this machine.
 gvisor_platforms() {
-	local platform
+	local platform status
 	gvisor=()
 	for platform in systrap ptrace kvm; do
-		if timeout 20 runsc --root "$work/runsc" --platform=$platform --ignore-cgroups --network=none \
-			run --bundle "$work/bundle-true" "$group-probe" >"$work/runsc.log" 2>&1; then
-			gvisor+=("$platform")
-		else
-			say "gVisor on $platform does not run here: $(grep . "$work/runsc.log" | tail -1 | cut -c1-160)"
-		fi
+		status=0
+		timeout 20 runsc --root "$work/runsc" --platform=$platform --ignore-cgroups --network=none \
+			run --bundle "$work/bundle-true" "$group-$platform" >"$work/runsc.log" 2>&1 || status=$?
+		case $status in
+		0) gvisor+=("$platform") ;;
+		124) say "gVisor on $platform does not run here: no answer within 20 s" ;;
+		*) say "gVisor on $platform does not run here: $(tail -1 "$work/runsc.log" | cut -c1-160)" ;;
+		esac
+		[ $status -eq 0 ] || runsc --root "$work/runsc" delete --force "$group-$platform" >/dev/null 2>&1 || true
 	done
 }
 

@@ -62,9 +62,22 @@ func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache lan
 	if err := os.Mkdir(content, 0o777); err != nil {
 		return err
 	}
-	if err := os.Chmod(content, 0o777); err != nil {
+	root, err := os.OpenRoot(content)
+	if err != nil {
 		return err
 	}
+	defer root.Close()
+	if err := root.Chmod(".", 0o777); err != nil { // past the umask
+		return err
+	}
+	if err := e.fill(ctx, tc, cache, content); err != nil {
+		return err
+	}
+	return openToReaders(root)
+}
+
+// fill runs the preparation. When it returns its container is gone.
+func (e *Executor) fill(ctx context.Context, tc language.Toolchain, cache language.BuildCache, content string) (err error) {
 	r := &run{e: e, toolchain: tc}
 	r.lang, _, _ = language.Lookup(tc.Language)
 	disk := diskLimit(e.cfg.CompileDiskBytes)
@@ -76,7 +89,7 @@ func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache lan
 		return err
 	}
 	r.container = c
-	defer e.manager.Delete(context.WithoutCancel(ctx), c.ID())
+	defer func() { err = errors.Join(err, e.manager.Delete(context.WithoutCancel(ctx), c.ID())) }()
 	if r.workspace, err = c.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
@@ -88,32 +101,31 @@ func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache lan
 	limits := e.cfg.Compile
 	limits.WallTime *= 10 // all of a standard library, on a slow machine
 	ph := r.phase(ctx, api.PhaseCompile, cache.Prepare, phaseInput{limits: limits, keep: 64 << 10})
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if ph.verdict.status != api.StatusOK {
 		return fmt.Errorf("%s: %s", ph.verdict.message, strings.TrimSpace(ph.lastWords()))
 	}
-	return openToReaders(content)
+	return nil
 }
 
 // openToReaders gives what the sandbox's user has made to us, and lets every
 // later sandbox's user read it and put files beside it in a layer of its own.
-func openToReaders(dir string) error {
-	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+// Nothing runs in it any more, and no name leads out of the root: a toolchain is
+// not to be trusted either.
+func openToReaders(root *os.Root) error {
+	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if err := takeOver(path); err != nil {
+		if !entry.IsDir() && !entry.Type().IsRegular() {
+			return root.Remove(name)
+		}
+		if err := takeOver(root, name); err != nil {
 			return err
 		}
-		switch {
-		case entry.IsDir():
-			return os.Chmod(path, 0o777)
-		case entry.Type().IsRegular():
-			return os.Chmod(path, 0o644)
+		if entry.IsDir() {
+			return root.Chmod(name, 0o777)
 		}
-		return os.Remove(path)
+		return root.Chmod(name, 0o644)
 	})
 }
 

@@ -23,7 +23,9 @@ func lockFile(path string) (unlock func(), err error) {
 }
 
 // takeOver makes us the owner of a file, never of what a link points to.
-func takeOver(path string) error { return os.Lchown(path, os.Geteuid(), os.Getegid()) }
+func takeOver(root *os.Root, name string) error {
+	return root.Lchown(name, os.Geteuid(), os.Getegid())
+}
 
 func isNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)

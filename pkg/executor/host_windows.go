@@ -5,7 +5,7 @@ import "os"
 // lockFile is not needed where no local runtime prepares caches.
 func lockFile(string) (unlock func(), err error) { return func() {}, nil }
 
-func takeOver(string) error { return nil }
+func takeOver(*os.Root, string) error { return nil }
 
 func isNoSpace(error) bool { return false }
 

@@ -59,6 +59,13 @@ func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 	case out.MemoryKill:
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
 			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceSampled}), true
+	case out.DiskKill:
+		name, used, total, unit := api.LimitDisk, out.Disk.BytesUsed, out.Disk.BytesTotal, "bytes"
+		if out.Disk.InodesUsed > out.Disk.InodesTotal {
+			name, used, total, unit = api.LimitInodes, out.Disk.InodesUsed, out.Disk.InodesTotal, "files"
+		}
+		return ph.limited(api.StatusDiskLimit, ph.diskMessage(name, total), api.LimitHit{
+			Name: name, Limit: float64(total), Observed: float64(used), Unit: unit, Source: api.SourceSampled}), true
 	}
 	return verdict{}, false
 }

@@ -142,6 +142,8 @@ type Exit struct {
 	HostOOM  bool
 	// MemoryKill is set when our own sampler killed the tree for its memory.
 	MemoryKill bool
+	// DiskKill is set when our own sampler ended the tree for its files.
+	DiskKill bool
 	// ProcessDenials counts forks that the process limit refused.
 	ProcessDenials int64
 	// WriteError is the error of Stdout or Stderr that ended the run.

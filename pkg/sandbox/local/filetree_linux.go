@@ -133,15 +133,42 @@ func diskUsage(dir *os.File) (sandbox.DiskUsage, error) {
 	}, nil
 }
 
-// usage is how full the tree of a container's directory is; nothing where it
-// has none of its own.
+// usage is how full the tree of a container's directory is.
 func (c *container) usage(dir string) sandbox.DiskUsage {
 	f, ok := c.trees[dir]
-	if !ok || !c.walls.namespaces {
+	switch {
+	case !ok:
 		return sandbox.DiskUsage{}
+	case !c.walls.namespaces:
+		return c.usageOutside(dir)
 	}
 	u, _ := diskUsage(f)
 	return c.withoutRoot(dir, u)
+}
+
+// maxCounted is how many names usageOutside looks at.
+const maxCounted = 50_000
+
+// usageOutside adds up the files of a container whose directories are the
+// host's: the workspace and the temporary directory together, or the build
+// directory.
+func (c *container) usageOutside(dir string) sandbox.DiskUsage {
+	dirs, limit := []string{sandbox.WorkspaceDir, sandbox.TempDir}, c.spec.Disk
+	if dir == sandbox.BuildDir {
+		dirs, limit = []string{dir}, c.spec.BuildDisk
+	}
+	u := sandbox.DiskUsage{BytesTotal: limit.Bytes, InodesTotal: limit.Inodes}
+	for _, d := range dirs {
+		t := fileTree{dir: c.trees[d]}
+		_ = t.Walk(maxCounted, func(f sandbox.FileInfo) error {
+			u.InodesUsed++
+			if f.Mode.IsRegular() {
+				u.BytesUsed += f.Size
+			}
+			return nil
+		})
+	}
+	return u
 }
 
 // withoutRoot takes off what the root itself has of the disk, so that the

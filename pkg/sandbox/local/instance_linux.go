@@ -70,8 +70,7 @@ func takeNumber(dir string, number int) (*instance, error) {
 	}
 	// Between create and lock somebody who reclaims may have seen a file without
 	// an owner: then the lock fails or the name is gone.
-	var st unix.Stat_t
-	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil || unix.Fstat(int(f.Fd()), &st) != nil || st.Nlink == 0 {
+	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil || !linked(f) {
 		f.Close()
 		return nil, nil
 	}
@@ -88,6 +87,26 @@ func takeNumber(dir string, number int) (*instance, error) {
 	return i, nil
 }
 
+// makeDir makes the instance's directory, or sees that it is still ours: a
+// cleaner of temporary files may have removed it and somebody put another there.
+func (i *instance) makeDir() error {
+	err := os.Mkdir(i.dir, 0o711)
+	if errors.Is(err, fs.ErrExist) {
+		return checkOurs(i.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("make the instance's directory: %w", err)
+	}
+	return nil
+}
+
+// linked tells whether a file still has its name. Only the holder of its lock
+// removes it, so for the holder the answer lasts.
+func linked(f *os.File) bool {
+	var st unix.Stat_t
+	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink > 0
+}
+
 func (i *instance) release() {
 	_ = os.RemoveAll(i.dir)
 	_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
@@ -100,12 +119,16 @@ func prepareRuntimeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the runtime directory: %w", err)
 	}
+	return checkOurs(dir)
+}
+
+func checkOurs(dir string) error {
 	var st unix.Stat_t
 	if err := unix.Lstat(dir, &st); err != nil {
 		return fmt.Errorf("look at %s: %w", dir, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
-		return fmt.Errorf("the runtime directory %s is not ours alone (owner %d, mode %#o); remove it or set XDG_RUNTIME_DIR", dir, st.Uid, st.Mode&0o7777)
+		return fmt.Errorf("the directory %s is not ours alone (owner %d, mode %#o); remove it or set XDG_RUNTIME_DIR", dir, st.Uid, st.Mode&0o7777)
 	}
 	return nil
 }
@@ -154,9 +177,19 @@ func reclaimNumber(path string, reclaim func(record) error) error {
 	if err != nil {
 		return nil // its owner has just removed it
 	}
+	return reclaimFile(f, path, reclaim)
+}
+
+// reclaimFile reclaims by a number's file, which it closes.
+func reclaimFile(f *os.File, path string, reclaim func(record) error) error {
 	defer f.Close()
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil // its owner lives
+	}
+	// Between open and lock its owner may have released it: then path is the file
+	// of the number's next owner, if it has one, and none of our business.
+	if !linked(f) {
+		return nil
 	}
 	var r record
 	if err := json.NewDecoder(f).Decode(&r); err != nil {

@@ -53,8 +53,11 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 
 // makeDirs makes the directories that stand for the world's.
 func (c *container) makeDirs() error {
+	if err := c.rt.instance.makeDir(); err != nil {
+		return err
+	}
 	c.base = filepath.Join(c.rt.instance.dir, c.id)
-	if err := os.MkdirAll(c.base, 0o711); err != nil {
+	if err := os.Mkdir(c.base, 0o711); err != nil {
 		return fmt.Errorf("make the container's directory: %w", err)
 	}
 	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir} {

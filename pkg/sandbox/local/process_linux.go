@@ -22,7 +22,8 @@ type process struct {
 	group   *group
 	streams *streams
 	started time.Time
-	sampler *sampler // nil where control groups tell everything
+	sampler *sampler     // nil where control groups tell everything
+	disk    *diskSampler // nil where the file system holds its limit
 	kill    sync.Once
 
 	done chan struct{} // closed when exit and err are set
@@ -188,6 +189,9 @@ func (pr *process) watch(l sandbox.Limits) {
 	if !pr.group.held.memory {
 		pr.sampler = startSampler(pr.c.proc, l.MemoryBytes, pr.killOnce)
 	}
+	if c := pr.c; !c.walls.namespaces {
+		pr.disk = startDiskSampler(func() sandbox.DiskUsage { return c.usage(sandbox.WorkspaceDir) }, pr.killOnce)
+	}
 }
 
 func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
@@ -199,6 +203,7 @@ func (pr *process) finish() {
 	pr.exit.Duration = time.Since(pr.started)
 	pr.c.killRest()
 	pr.sampler.stop()
+	pr.exit.DiskKill = pr.disk.stop()
 	pr.exit.WriteError = pr.streams.finish()
 	pr.exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {

@@ -28,6 +28,10 @@ const unlimited = uint64(math.MaxUint64)
 // rlimits are the limits of a child. They are per process, and so only a
 // complement to control groups where those exist.
 func (c *container) rlimits(l sandbox.Limits, held heldLimits) []rlimit {
+	if !c.walls.namespaces && l.FileSizeBytes == 0 {
+		// No file system of its own holds the disk limit: this holds each file.
+		l.FileSizeBytes = max(c.spec.Disk.Bytes, c.spec.BuildDisk.Bytes)
+	}
 	if !c.walls.seccomp { // a bare subprocess gets what was asked for and no more
 		return requestedLimits(l, held)
 	}

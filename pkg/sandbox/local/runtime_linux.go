@@ -121,14 +121,21 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err != nil {
 		return nil, err
 	}
+	if !r.remember(c) {
+		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
+	}
+	return c, nil
+}
+
+// remember tells whether the runtime is still open and will close the container.
+func (r *Runtime) remember(c *container) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
-		go c.Delete(context.Background())
-		return nil, errors.New("the runtime is closed")
+		return false
 	}
 	r.containers[c] = struct{}{}
-	return c, nil
+	return true
 }
 
 func (r *Runtime) create(spec sandbox.Spec) (*container, error) {

@@ -89,7 +89,7 @@ func residentBytes(proc *os.File) (total, processes int64) {
 			continue
 		}
 		pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-		total += pages * pageSize
+		total += pages * int64(os.Getpagesize())
 		processes++
 	}
 	return total, processes
@@ -115,4 +115,48 @@ func (s *sampler) fill(exit *sandbox.Exit) {
 		m.ProcessesPeak = &s.peakProcesses
 		m.Sources["processes_peak"] = "runtime"
 	}
+}
+
+// diskSampler watches the files of a container whose directories are the host's.
+type diskSampler struct {
+	usage  func() sandbox.DiskUsage
+	kill   func()
+	quit   chan struct{}
+	ended  sync.WaitGroup
+	killed bool
+}
+
+// diskSampleEvery bounds how late a disk limit without a file system of its own
+// is held, and what the walk costs.
+const diskSampleEvery = 100 * time.Millisecond
+
+func startDiskSampler(usage func() sandbox.DiskUsage, kill func()) *diskSampler {
+	s := &diskSampler{usage: usage, kill: kill, quit: make(chan struct{})}
+	s.ended.Go(func() {
+		tick := time.NewTicker(diskSampleEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-s.quit:
+				return
+			case <-tick.C:
+			}
+			if u := s.usage(); u.BytesUsed > u.BytesTotal || u.InodesUsed > u.InodesTotal {
+				s.killed = true
+				s.kill()
+				return
+			}
+		}
+	})
+	return s
+}
+
+// stop ends the sampling and tells whether it ended the process.
+func (s *diskSampler) stop() bool {
+	if s == nil {
+		return false
+	}
+	close(s.quit)
+	s.ended.Wait()
+	return s.killed
 }

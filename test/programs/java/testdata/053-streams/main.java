@@ -13,7 +13,7 @@ public class StreamTour {
             new Book("Ficciones", "Borges", 1944, 9.99, List.of("time", "stories")),
             new Book("El Aleph", "Borges", 1949, 11, List.of("stories")),
             new Book("Größenwahn", "Ende", 1990, 5, List.of()));
-        System.out.println(books.stream().collect(Collectors.groupingBy(Book::author, TreeMap::new, Collectors.mapping(Book::title, Collectors.joining(" & ")))));
+        System.out.println(new TreeMap<>(books.stream().collect(Collectors.groupingBy(Book::author, Collectors.mapping(Book::title, Collectors.joining(" & "))))));
         System.out.println(books.stream().flatMap(b -> b.tags().stream()).distinct().sorted(Comparator.reverseOrder()).toList());
         System.out.println(books.stream().collect(Collectors.partitioningBy(b -> b.year() < 1950, Collectors.averagingDouble(Book::price))));
         System.out.println(books.stream().collect(Collectors.teeing(Collectors.counting(), Collectors.summingInt(Book::year), (n, sum) -> sum / n)));
