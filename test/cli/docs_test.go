@@ -34,6 +34,9 @@ import (
 var pages = []string{"README.md", "docs/SANDBOX_RUN.md"}
 
 func TestDocumentation(t *testing.T) {
+	if doctor := sandboxRun(t, "doctor").stdout; !strings.Contains(doctor, "at isolation full") {
+		t.Skipf("the pages show isolation full, which this host does not have:\n%s", doctor)
+	}
 	sandboxRun(t, "--quiet", "--lang", "go", "--code", "package main\nfunc main() {}") // what is prepared
 	sandboxRun(t, "--quiet", "--lang", "java", "--code", "class A { public static void main(String[] a) {} }")
 	for _, page := range pages {
@@ -322,7 +325,7 @@ var free = []struct {
 func matchOutput(want, got string) bool {
 	var pattern strings.Builder
 	for _, line := range outputLines(want) {
-		if line == "…" {
+		if strings.TrimSpace(line) == "…" {
 			pattern.WriteString(`(.*\n)*`)
 			continue
 		}

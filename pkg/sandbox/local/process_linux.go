@@ -187,7 +187,7 @@ func (pr *process) abandon() {
 // watch starts what ends the process for its memory where the kernel does not.
 func (pr *process) watch(l sandbox.Limits) {
 	if !pr.group.held.memory {
-		pr.sampler = startSampler(pr.c.proc, l.MemoryBytes, pr.killOnce)
+		pr.sampler = pr.c.newSampler(l.MemoryBytes, pr.killOnce)
 	}
 	if c := pr.c; !c.walls.namespaces {
 		pr.disk = startDiskSampler(func() sandbox.DiskUsage { return c.usage(sandbox.WorkspaceDir) }, pr.killOnce)

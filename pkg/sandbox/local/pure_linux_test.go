@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/bits"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -299,12 +301,12 @@ func TestResidentBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // it reads from the beginning each time
-		if total, processes := residentBytes(proc); total != 42*page || processes != 3 {
+		if total, processes := residentBytes(proc, inside(proc)); total != 42*page || processes != 3 {
 			t.Errorf("%d bytes in %d processes, want %d", total, processes, 42*page)
 		}
 	}
 	proc.Close()
-	if total, processes := residentBytes(proc); total != 0 || processes != 0 {
+	if total, processes := residentBytes(proc, inside(proc)); total != 0 || processes != 0 {
 		t.Errorf("%d bytes in %d processes of a /proc that is gone", total, processes)
 	}
 }
@@ -315,7 +317,7 @@ func TestResidentBytesOfOurselves(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proc.Close()
-	if total, processes := residentBytes(proc); total < 1<<20 || processes < 1 {
+	if total, processes := residentBytes(proc, inside(proc)); total < 1<<20 || processes < 1 {
 		t.Errorf("%d bytes in %d processes", total, processes)
 	}
 }
@@ -328,7 +330,7 @@ func TestSamplerKillsOnce(t *testing.T) {
 		kills int
 	}{{0, 0}, {20 * page, 0}, {20*page - 1, 1}} {
 		kills := 0
-		s := sampler{proc: proc, limit: tc.limit, kill: func() { kills++ }}
+		s := sampler{proc: proc, pids: func() []int { return inside(proc) }, limit: tc.limit, kill: func() { kills++ }}
 		for range 3 {
 			s.sample()
 		}
@@ -350,14 +352,38 @@ func TestSamplerKeepsABetterFigure(t *testing.T) {
 	}
 }
 
-func TestSamplerWithoutProc(t *testing.T) {
-	s := startSampler(nil, 1, nil)
-	if s != nil {
-		t.Fatal("there is nothing to sample")
+func TestSamplerStops(t *testing.T) {
+	(*sampler)(nil).stop() // there was nothing to sample
+	c := &container{proc: fakeProc(t, nil)}
+	c.newSampler(1, nil).stop()
+}
+
+func TestDescendants(t *testing.T) {
+	cmd := exec.Command("/bin/sh", "-c", "sleep 1000 & sh -c 'sleep 1000 & wait' & echo; wait")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.stop()
-	running := startSampler(fakeProc(t, nil), 1, nil)
-	running.stop()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		for _, pid := range descendants(cmd.Process.Pid) {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for range 500 { // the inner shell may still be on its way
+		if len(descendants(cmd.Process.Pid)) == 3 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%v below %d, want three", descendants(cmd.Process.Pid), cmd.Process.Pid)
 }
 
 func TestLookAtHost(t *testing.T) {

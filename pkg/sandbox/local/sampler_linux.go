@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -17,7 +18,9 @@ import (
 // is late by design: with a sample every 5 ms eight processes that allocate as
 // fast as they can were seen 48 MiB past a limit of 256 MiB.
 type sampler struct {
-	proc  *os.File // the container's /proc: it holds the tree and nothing else
+	proc  *os.File      // a /proc
+	pids  func() []int  // the programs of the tree, as proc numbers them
+	every time.Duration // between samples
 	limit int64
 	kill  func()
 	quit  chan struct{}
@@ -28,22 +31,30 @@ type sampler struct {
 }
 
 const (
-	sampleEvery = 5 * time.Millisecond
-	pageSize    = 4096
+	sampleEvery        = 5 * time.Millisecond
+	sampleEveryOutside = 20 * time.Millisecond // finding the tree costs more
+	pageSize           = 4096
 )
 
-// startSampler returns nil when there is nothing to read.
-func startSampler(proc *os.File, limit int64, kill func()) *sampler {
-	if proc == nil {
-		return nil
+// newSampler finds out where the container's processes can be seen: in its own
+// /proc, which holds them and nothing else, or among the host's.
+func (c *container) newSampler(limit int64, kill func()) *sampler {
+	s := &sampler{proc: c.proc, every: sampleEvery, limit: limit, kill: kill, quit: make(chan struct{})}
+	s.pids = func() []int { return inside(s.proc) }
+	if c.proc == nil {
+		s.every = sampleEveryOutside
+		s.pids = func() []int { return descendants(c.init.PID) }
+		var err error
+		if s.proc, err = os.Open("/proc"); err != nil {
+			return nil
+		}
 	}
-	s := &sampler{proc: proc, limit: limit, kill: kill, quit: make(chan struct{})}
 	s.ended.Go(s.run)
 	return s
 }
 
 func (s *sampler) run() {
-	tick := time.NewTicker(sampleEvery)
+	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
 		s.sample()
@@ -56,7 +67,7 @@ func (s *sampler) run() {
 }
 
 func (s *sampler) sample() {
-	total, processes := residentBytes(s.proc)
+	total, processes := residentBytes(s.proc, s.pids())
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
 	if s.limit > 0 && total > s.limit && !s.killed {
@@ -65,18 +76,44 @@ func (s *sampler) sample() {
 	}
 }
 
-// residentBytes sums the resident memory of every process but init. Shared
-// pages count once for each process, so the sum is an upper bound.
-func residentBytes(proc *os.File) (total, processes int64) {
+// inside lists the processes of a container's own /proc but its init.
+func inside(proc *os.File) (pids []int) {
 	if _, err := proc.Seek(0, 0); err != nil {
-		return 0, 0
+		return nil
 	}
 	names, _ := proc.Readdirnames(-1)
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil || pid == 1 {
-			continue
+		if pid, err := strconv.Atoi(name); err == nil && pid != 1 {
+			pids = append(pids, pid)
 		}
+	}
+	return pids
+}
+
+// maxDescendants bounds a walk that a program could make long.
+const maxDescendants = 4096
+
+// descendants lists what runs below a process of the host.
+func descendants(root int) []int {
+	all := []int{root}
+	for i := 0; i < len(all) && len(all) < maxDescendants; i++ {
+		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
+		for _, list := range lists {
+			content, _ := os.ReadFile(list)
+			for _, field := range bytes.Fields(content) {
+				if pid, err := strconv.Atoi(string(field)); err == nil {
+					all = append(all, pid)
+				}
+			}
+		}
+	}
+	return all[1:]
+}
+
+// residentBytes sums the resident memory of processes and counts those that are
+// there. Shared pages count once for each, so the sum is an upper bound.
+func residentBytes(proc *os.File, pids []int) (total, processes int64) {
+	for _, pid := range pids {
 		fd, err := unix.Openat(int(proc.Fd()), fmt.Sprintf("%d/statm", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			continue
@@ -89,7 +126,7 @@ func residentBytes(proc *os.File) (total, processes int64) {
 			continue
 		}
 		pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-		total += pages * int64(os.Getpagesize())
+		total += pages * pageSize
 		processes++
 	}
 	return total, processes
@@ -101,6 +138,9 @@ func (s *sampler) stop() {
 	}
 	close(s.quit)
 	s.ended.Wait()
+	if s.every == sampleEveryOutside {
+		s.proc.Close() // ours, not the container's
+	}
 }
 
 // fill adds what was seen to the end of the process.
