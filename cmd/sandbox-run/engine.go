@@ -37,11 +37,11 @@ func (o *opener) drop() {
 
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
-	open := openRuntime
+	local := openRuntime
 	if o.early != nil {
-		open = o.early.take
+		local = o.early.take
 	}
-	rt, err := open()
+	rt, err := sandbox.Factory{"local": local}.Open(cfg.Runtime)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,7 @@ type runFlags struct {
 	CPUs           *cpus     `name:"cpus" placeholder:"N" group:"Limits" help:"Cores' worth of CPU time (1)."`
 	Pids           *count    `placeholder:"N" group:"Limits" help:"Processes and threads (128)."`
 	Disk           *size     `placeholder:"B" group:"Limits" help:"Files of the workspace and /tmp (256m)."`
+	OnDisk         bool      `name:"on-disk" group:"Limits" help:"Keep these files on disk instead of in memory, under the same limit (as root)."`
 	Nofile         *count    `placeholder:"N" group:"Limits" help:"Open files of each process (256)."`
 	MaxOutput      *size     `placeholder:"B" group:"Limits" help:"What a result keeps of each stream (20k); text and raw are cut only when this is given."`
 	MaxStream      *ceiling  `placeholder:"B" group:"Limits" help:"Where a stream ends the run (64m); 0 is no ceiling, for text and raw."`

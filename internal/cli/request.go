@@ -99,6 +99,7 @@ func (f *runFlags) setLimits(req *executor.Request) {
 	take(&l.Processes, f.Pids, l, sandbox.LimitProcesses)
 	take(&l.OpenFiles, f.Nofile, l, sandbox.LimitOpenFiles)
 	take(&req.DiskBytes, f.Disk, l, sandbox.LimitDisk)
+	req.WorkspaceOnDisk = f.OnDisk
 	take(&req.CompileTimeout, f.CompileTimeout, nil, "")
 	take(&req.MaxOutputBytes, f.MaxOutput, nil, "")
 	if take(&req.MaxStreamBytes, f.MaxStream, nil, ""); f.MaxStream != nil && *f.MaxStream == 0 {

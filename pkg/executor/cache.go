@@ -101,6 +101,9 @@ func (e *Executor) fill(ctx context.Context, tc language.Toolchain, cache langua
 	limits := e.cfg.Compile
 	limits.WallTime *= 10 // all of a standard library, on a slow machine
 	ph := r.phase(ctx, api.PhaseCompile, cache.Prepare, phaseInput{limits: limits, keep: 64 << 10})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if ph.verdict.status != api.StatusOK {
 		return fmt.Errorf("%s: %s", ph.verdict.message, strings.TrimSpace(ph.lastWords()))
 	}

@@ -150,12 +150,15 @@ func TestBuildCacheNeedsADirectory(t *testing.T) {
 }
 
 func TestBuildCacheCancelled(t *testing.T) {
-	rt := &fakeRuntime{program: untilTerm}
+	rt := &fakeRuntime{}
 	ctx, cancel := context.WithCancel(t.Context())
-	rt.onFiles = cancel
+	rt.program = func(p sandbox.Process, r *fakeRunning) sandbox.Exit {
+		cancel()
+		return untilTerm(p, r)
+	}
 	e := New(rt, Config{DataDir: t.TempDir()})
-	if _, err := e.buildCache(ctx, goToolchain, cacheUnderTest); err == nil {
-		t.Error("a cancelled preparation was kept")
+	if _, err := e.buildCache(ctx, goToolchain, cacheUnderTest); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
 	}
 	if left := leftIn(t, filepath.Join(e.cfg.DataDir, "cache", "build")); len(left) != 0 {
 		t.Errorf("left behind: %q", left)

@@ -49,6 +49,10 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if r.limits, err = r.e.limits(r.req); err != nil {
 		return err
 	}
+	if least := r.lang.Info().LeastMemoryBytes; r.limits.MemoryBytes < least {
+		return &InputError{Field: "/limits", Detail: fmt.Sprintf("%s does not start with %s of memory: the least that works is %s",
+			r.lang.Info().Title, humanBytes(r.limits.MemoryBytes), humanBytes(least))}
+	}
 	if r.disk, err = r.e.disk(r.req); err != nil {
 		return err
 	}

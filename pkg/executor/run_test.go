@@ -272,6 +272,11 @@ func TestCancelledAtEachStep(t *testing.T) {
 				if last := events[len(events)-1]; last.Type != api.EventResult {
 					t.Errorf("the last event is %+v", last)
 				}
+				for _, w := range res.Meta.Warnings {
+					if strings.Contains(w, "left behind") {
+						t.Errorf("what is cancelled is deleted all the same: %s", w)
+					}
+				}
 				rt.checkDeleted(t)
 			})
 		})

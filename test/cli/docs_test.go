@@ -217,7 +217,7 @@ func haveAll(t *testing.T, needs string) bool {
 		switch {
 		case need == "":
 		case need == "cgroup":
-			if strings.Contains(sandboxRun(t, "doctor").stdout, "sampled  limit:memory") {
+			if !strings.Contains(sandboxRun(t, "doctor").stdout, "memory and swap, by cgroup") {
 				return false
 			}
 		case sandboxRun(t, "--quiet", "--lang", need, "--code", "").code == 127:
@@ -342,9 +342,10 @@ func matchOutput(want, got string) bool {
 	return regexp.MustCompile(`\A` + pattern.String() + `\z`).MatchString(text)
 }
 
-// outputLines are the lines of an output without what is free.
+// outputLines are the lines of an output without what is free. A terminal ends
+// them with a carriage return too.
 func outputLines(text string) (lines []string) {
-	text = strings.TrimSuffix(text, "\n")
+	text = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	if text == "" {
 		return nil
 	}

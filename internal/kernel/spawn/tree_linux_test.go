@@ -207,22 +207,6 @@ func TestInitIsBuiltFromItsSource(t *testing.T) {
 	}
 }
 
-// TestSums holds the list of hashes against the files.
-func TestSums(t *testing.T) {
-	list, err := os.ReadFile("init/SHA256SUMS")
-	if err != nil {
-		t.Fatal(err)
-	}
-	check := exec.Command("sha256sum", "--check", "--strict", "--quiet")
-	check.Dir, check.Stdin = "init", strings.NewReader(string(list))
-	if text, err := check.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, text)
-	}
-	if len(strings.Fields(string(list))) != 8 {
-		t.Errorf("the list does not name the script, the source and both programs:\n%s", list)
-	}
-}
-
 // System calls of arm64, which this test speaks on whatever machine it runs.
 const (
 	arm64Clone = 220

@@ -31,6 +31,8 @@ func (javaLanguage) Info() Info {
 		Entries:    []string{"Main.java", "main.java"},
 		Install:    "apt-get install -y default-jdk-headless",
 		Elsewhere:  "unpack a JDK from https://adoptium.net/ and put its bin directory on PATH",
+
+		LeastMemoryBytes: 20 << 20,
 	}
 }
 

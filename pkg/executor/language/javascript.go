@@ -26,6 +26,8 @@ func (javascript) Info() Info {
 		Entries:    []string{"main.js", "main.mjs", "main.cjs", "index.js", "index.mjs", "index.cjs"},
 		Install:    nodeInstall,
 		Elsewhere:  nodeElsewhere,
+
+		LeastMemoryBytes: 24 << 20,
 	}
 }
 

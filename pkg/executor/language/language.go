@@ -42,6 +42,9 @@ type Info struct {
 	Extensions []string // with the dot, the usual one first
 	Shebangs   []string // program names after #!, e.g. python3
 	Entries    []string // file names that are a project's entry by convention, the usual one first
+	// LeastMemoryBytes is the smallest memory limit that hello world was seen to
+	// run under in a control group, rounded up; 0 means sandbox.MinMemoryBytes.
+	LeastMemoryBytes int64
 	// Install is the command that installs a toolchain on Debian and Ubuntu,
 	// and Elsewhere one line for other systems.
 	Install, Elsewhere string

@@ -36,6 +36,8 @@ func (typescript) Info() Info {
 		Entries:    []string{"main.ts", "main.tsx", "main.mts", "main.cts", "index.ts", "index.tsx", "index.mts", "index.cts"},
 		Install:    nodeInstall,
 		Elsewhere:  nodeElsewhere,
+
+		LeastMemoryBytes: 24 << 20,
 	}
 }
 

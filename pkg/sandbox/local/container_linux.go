@@ -26,6 +26,8 @@ type container struct {
 	init      *spawn.Init
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
+	// disk holds the workspace of a container that has it on disk; else nil.
+	disk *loopDisk
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
 	// base holds the directories of a container without a root of its own, and
@@ -67,6 +69,11 @@ func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
 	c.identity = identity{root: r.host.root}
 	if c.identity.root {
 		if c.identity.id, err = r.ids.take(); err != nil {
+			return nil, err
+		}
+	}
+	if spec.WorkspaceOnDisk {
+		if c.disk, err = r.newLoopDisk(c.id, spec.Disk); err != nil {
 			return nil, err
 		}
 	}
@@ -140,6 +147,9 @@ func (c *container) namespaces() error {
 func (c *container) world() error {
 	var p spawn.Program
 	w := world{p: &p, spec: c.spec, identity: c.identity, host: c.rt.host.hostRoot, made: map[string]bool{}}
+	if c.disk != nil {
+		w.disk = c.disk.device
+	}
 	if !c.identity.root {
 		// The children of an ordinary user's init are root in the outer user
 		// namespace until they have dropped that.
@@ -244,6 +254,9 @@ func (c *container) Delete(context.Context) error {
 	}
 	if c.scope != nil {
 		errs = append(errs, c.scope.Delete())
+	}
+	if c.disk != nil {
+		errs = append(errs, c.disk.remove())
 	}
 	errs = append(errs, c.removeDirs())
 	if c.identity.root && c.identity.id != 0 {

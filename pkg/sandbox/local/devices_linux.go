@@ -40,6 +40,11 @@ func (w *world) devices() {
 	w.dir("tmp", 0o1777)
 	w.dir("workspace", 0o755)
 	w.own("workspace")
+	if w.disk != "" {
+		w.dir(".disk/tmp", 0o1777)
+		w.dir(".disk/workspace", 0o755)
+		w.own(".disk/workspace")
+	}
 }
 
 // maskedProc are the names of /proc that tell of the host or of other runs, or

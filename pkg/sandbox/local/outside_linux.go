@@ -28,6 +28,9 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 			_ = c.Delete(context.Background())
 		}
 	}()
+	if spec.WorkspaceOnDisk {
+		return nil, errNoLoopDisk("isolation full is what mounts one")
+	}
 	if spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp {
 		return nil, &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}
 	}

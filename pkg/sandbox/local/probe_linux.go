@@ -13,7 +13,7 @@ import (
 // whether it may: some systems let a user namespace be made and then refuse
 // every mount in it.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
-	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, Volumes: true}
+	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, Volumes: true, WorkspaceOnDisk: r.host.root}
 	full := r.try(ctx, sandbox.LevelFull)
 	restricted := r.try(ctx, sandbox.LevelRestricted)
 	if full == nil {

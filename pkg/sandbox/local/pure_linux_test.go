@@ -98,7 +98,7 @@ func outside(paths ...string) *container {
 	return c
 }
 
-var worldPaths = []string{"/workspace", "/h/c1/workspace", "/build", "/h/c1/build", "/tmp", "/h/c1/tmp", "/build/cache/", "/h/cache"}
+var worldPaths = []string{"/build/cache/", "/h/cache", "/workspace", "/h/c1/workspace", "/build", "/h/c1/build", "/tmp", "/h/c1/tmp", "/build/cache/deep", "/h/deep"}
 
 func TestTranslatePath(t *testing.T) {
 	c := outside(worldPaths...)
@@ -107,7 +107,7 @@ func TestTranslatePath(t *testing.T) {
 		"/workspace": "/h/c1/workspace", "/workspace/": "/h/c1/workspace/", "/workspace/a b": "/h/c1/workspace/a b",
 		"/workspaces": "/workspaces", "/workspace.txt": "/workspace.txt", "x/workspace": "x/workspace", "/a/workspace": "/a/workspace",
 		"-I/workspace": "-I/workspace", "--out=/build/main": "--out=/h/c1/build/main", "A=/tmp:/workspace/x,/build": "A=/h/c1/tmp:/h/c1/workspace/x,/h/c1/build",
-		"/build/cache/x": "/h/cache/x", "/build/cache": "/h/cache", "/build/cached": "/h/c1/build/cached",
+		"/build/cache/x": "/h/cache/x", "/build/cache": "/h/cache", "/build/cache/deep/x": "/h/deep/x", "/build/cached": "/h/c1/build/cached",
 		"PATH=/usr/bin:/workspace": "PATH=/usr/bin:/h/c1/workspace", "/tmp/tmp": "/h/c1/tmp/tmp", "::/tmp": "::/h/c1/tmp", "/tmp /tmp": "/tmp /tmp",
 	} {
 		if got := c.translatePath(in); got != want {
@@ -131,7 +131,7 @@ func TestTranslatePathProperties(t *testing.T) {
 			t.Fatalf("%q, then %q", got, again)
 		}
 		// Undoing the replacements gives the input back.
-		back := strings.NewReplacer("/h/cache", "/build/cache", "/h/c1/", "/").Replace(got)
+		back := strings.NewReplacer("/h/deep", "/build/cache/deep", "/h/cache", "/build/cache", "/h/c1/", "/").Replace(got)
 		if back != s {
 			t.Fatalf("%q became %q, which stands for %q", s, got, back)
 		}

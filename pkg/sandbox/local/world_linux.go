@@ -36,6 +36,9 @@ type world struct {
 	host     hostRoot
 	made     map[string]bool // directories, relative to the root
 	caches   int
+	// disk is the block device that holds what the program writes, or empty
+	// for the root's own tmpfs.
+	disk string
 }
 
 // build appends everything up to and including the move into the root. What
@@ -87,6 +90,10 @@ func (w *world) privateMounts() {
 	w.mount("the root", "tmpfs", staging, "tmpfs", unix.MS_NOSUID, tmpfsOptions(w.diskWithRoot(), 0o755))
 	w.p.Call("chdir to the root", unix.SYS_CHDIR, w.p.String(staging))
 	w.dir(".empty", 0o555)
+	if w.disk != "" {
+		w.dir(".disk", 0o755)
+		w.mount("the disk", w.disk, ".disk", "ext4", unix.MS_NOSUID|unix.MS_NODEV, "")
+	}
 	if w.spec.BuildDisk.Bytes > 0 {
 		w.dir(".build", 0o755)
 		w.mount("the build disk", "tmpfs", ".build", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(w.spec.BuildDisk, 0o755))
@@ -258,6 +265,11 @@ func (w *world) pivot() {
 // rest of the root.
 func (w *world) writable() {
 	binds := []struct{ source, target string }{{"tmp", "tmp"}, {"workspace", "workspace"}, {"dev/shm", "dev/shm"}}
+	if w.disk != "" {
+		for i := range binds[:2] { // shared memory is memory
+			binds[i].source = ".disk/" + binds[i].target
+		}
+	}
 	if w.spec.BuildDisk.Bytes > 0 {
 		w.dir("build", 0o755)
 		binds = append(binds, struct{ source, target string }{".build/build", "build"})
@@ -265,6 +277,9 @@ func (w *world) writable() {
 	for _, b := range binds {
 		w.mount("/"+b.target, b.source, b.target, "", unix.MS_BIND, "")
 		w.mount("/"+b.target, "", b.target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "")
+	}
+	if w.disk != "" {
+		w.p.Call("hide the disk", unix.SYS_UMOUNT2, w.p.String(".disk"), spawn.Value(unix.MNT_DETACH))
 	}
 	if w.spec.BuildDisk.Bytes > 0 {
 		w.p.Call("hide the build disk", unix.SYS_UMOUNT2, w.p.String(".build"), spawn.Value(unix.MNT_DETACH))

@@ -60,6 +60,7 @@ func Run(t *testing.T, opts Options) {
 		{"memory limit", (*suite).memory},
 		{"process limit", (*suite).processes},
 		{"disk limit", (*suite).disk},
+		{"a workspace on disk", (*suite).onDisk},
 		{"open files limit", (*suite).openFiles},
 		{"metrics", (*suite).metrics},
 		{"sixteen at once", (*suite).concurrent},

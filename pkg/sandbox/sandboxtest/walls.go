@@ -1,6 +1,7 @@
 package sandboxtest
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -236,6 +237,27 @@ func (s *suite) disk() {
 	}
 	e = s.sh(c, "rm /tmp/a b /dev/shm/c; i=0; while [ $i -lt 300 ]; do touch f$i || exit 3; i=$((i+1)); done")
 	s.equal("exit code with 100 files allowed", e.Code, 3)
+}
+
+func (s *suite) onDisk() {
+	caps, err := s.rt.Probe(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	if !caps.WorkspaceOnDisk {
+		s.Skip("this runtime cannot keep a workspace on disk here")
+	}
+	spec := s.spec()
+	spec.WorkspaceOnDisk = true
+	spec.Disk = sandbox.DiskLimit{Bytes: 8 << 20, Inodes: 500}
+	c := s.create(spec)
+	e := s.sh(c, "stat -f -c %T . /tmp; echo x > /tmp/x; head -c 20m /dev/zero > big; cat big | wc -c")
+	var written int
+	if n, err := fmt.Sscanf(e.stdout, "ext2/ext3\next2/ext3\n%d", &written); n != 1 || written < 4<<20 || written > 8<<20 {
+		s.Errorf("stdout %q (%v): want two ext4 and most of 8 MiB", e.stdout, err)
+	}
+	e = s.sh(c, "rm big; i=0; while [ $i -lt 1000 ]; do touch f$i || exit 3; i=$((i+1)); done")
+	s.equal("exit code with 500 files allowed", e.Code, 3)
 }
 
 func (s *suite) openFiles() {

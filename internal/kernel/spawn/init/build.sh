@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds init.c for every architecture. The results are checked in, so that
 # `go build` needs no C compiler; the same compiler makes the same bytes, and
-# the tests holds them against this script where it is installed.
+# the tests hold them against this script where it is installed.
 #
 # Debian 12: apt-get install gcc gcc-aarch64-linux-gnu
 set -eu

@@ -16,9 +16,10 @@ public class StreamTour {
         System.out.println(new TreeMap<>(books.stream().collect(Collectors.groupingBy(Book::author, Collectors.mapping(Book::title, Collectors.joining(" & "))))));
         System.out.println(books.stream().flatMap(b -> b.tags().stream()).distinct().sorted(Comparator.reverseOrder()).toList());
         System.out.println(books.stream().collect(Collectors.partitioningBy(b -> b.year() < 1950, Collectors.averagingDouble(Book::price))));
-        System.out.println(books.stream().collect(Collectors.teeing(Collectors.counting(), Collectors.summingInt(Book::year), (n, sum) -> sum / n)));
+        long average = books.stream().collect(Collectors.teeing(Collectors.counting(), Collectors.summingInt(Book::year), (n, sum) -> sum / n));
+        System.out.println(average);
         System.out.println(books.stream().sorted(Comparator.comparing(Book::author).thenComparing(Book::year, Comparator.reverseOrder())).map(Book::title).toList());
-        System.out.println(books.stream().collect(Collectors.toMap(Book::author, Book::price, Double::sum, LinkedHashMap::new)));
+        System.out.println(new TreeMap<>(books.stream().collect(Collectors.toMap(Book::author, Book::price, Double::sum))));
         System.out.println(books.stream().max(Comparator.comparingDouble(Book::price)).map(Book::title).orElse("none") + " " + books.stream().mapToDouble(Book::price).summaryStatistics().getCount());
         System.out.println(Stream.iterate(new long[] {0, 1}, f -> new long[] {f[1], f[0] + f[1]}).limit(12).map(f -> f[0]).toList());
         System.out.println(IntStream.iterate(27, n -> n != 1, n -> n % 2 == 0 ? n / 2 : 3 * n + 1).count() + " " + IntStream.rangeClosed(1, 5).mapToObj(i -> "*".repeat(i)).collect(Collectors.joining("/")));

@@ -7,6 +7,7 @@ public class Interpreter {
     private final List<String> tokens = new ArrayList<>();
     private final Map<String, Object> names = new LinkedHashMap<>();
     private int at;
+    private boolean skipping;
 
     Interpreter(String source) {
         Matcher m = TOKEN.matcher(source);
@@ -25,6 +26,16 @@ public class Interpreter {
     void run() { while (!tokens.get(at).equals("end")) statement(true); }
 
     private void statement(boolean live) {
+        boolean outer = skipping;
+        skipping = !live;
+        try {
+            execute(live);
+        } finally {
+            skipping = outer;
+        }
+    }
+
+    private void execute(boolean live) {
         if (accept("{")) {
             while (!accept("}")) statement(live);
         } else if (accept("while")) {
@@ -89,6 +100,7 @@ public class Interpreter {
             expect(")");
             return inner;
         }
+        if (skipping) return 1L;
         if (t.startsWith("\"")) return t.substring(1, t.length() - 1);
         if (Character.isDigit(t.charAt(0))) return Long.valueOf(t);
         if (names.containsKey(t)) return names.get(t);

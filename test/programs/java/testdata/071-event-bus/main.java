@@ -52,7 +52,7 @@ public class EventBus {
         ScheduledExecutorService clock = Executors.newScheduledThreadPool(1);
         var ticks = new CountDownLatch(3);
         var order = new ConcurrentLinkedQueue<String>();
-        clock.schedule(() -> order.add("later"), 60, TimeUnit.MILLISECONDS).isDone();
+        clock.schedule(() -> order.add("later"), 250, TimeUnit.MILLISECONDS).isDone();
         clock.schedule(() -> order.add("soon"), 1, TimeUnit.MILLISECONDS);
         var repeated = clock.scheduleAtFixedRate(ticks::countDown, 0, 5, TimeUnit.MILLISECONDS);
         System.out.println("ticked: " + ticks.await(5, TimeUnit.SECONDS) + ", cancelled: " + repeated.cancel(false));

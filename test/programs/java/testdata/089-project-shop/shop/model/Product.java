@@ -1,0 +1,3 @@
+package shop.model;
+
+public record Product(String code, String name, int cents) {}

@@ -1,0 +1,3 @@
+package bank.events;
+
+public record Deposited(String account, long cents) implements Event {}

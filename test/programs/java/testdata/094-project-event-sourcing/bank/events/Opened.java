@@ -1,0 +1,3 @@
+package bank.events;
+
+public record Opened(String account) implements Event {}

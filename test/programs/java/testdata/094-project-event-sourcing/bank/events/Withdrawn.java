@@ -1,0 +1,3 @@
+package bank.events;
+
+public record Withdrawn(String account, long cents) implements Event {}
