@@ -98,6 +98,7 @@ func TestReplies(t *testing.T) {
 		{"a step that is not there", func(f *fakeInit) { f.say(recordBytes(recordFailed, 1, 1<<30, int32(unix.EIO))) }, 0, "read the message: input/output error"},
 		{"a step before the first", func(f *fakeInit) { f.say(recordBytes(recordFailed, 1, -1, int32(unix.EINVAL))) }, 0, "read the message: invalid argument"},
 		{"a record that is no record", func(f *fakeInit) { f.say([]byte("hello")) }, 0, ErrGone.Error()},
+		{"half a record", func(f *fakeInit) { f.say(recordBytes(recordDone, 1, 42, 0)[:recordSize/2]) }, 0, ErrGone.Error()},
 		{"a kind that is not there", func(f *fakeInit) { f.say(recordBytes(77, 1, 42, 0)) }, 0, ErrGone.Error()},
 		{"the end", func(f *fakeInit) { f.end() }, 0, ErrGone.Error()},
 	} {
@@ -307,7 +308,7 @@ func TestNoInitForThisArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	if _, err := unix.Write(fd, []byte("y")); !errors.Is(err, unix.EPERM) {
+	if _, err := unix.Pwrite(fd, []byte("y"), 0); !errors.Is(err, unix.EPERM) {
 		t.Errorf("writing to the sealed copy: %v", err)
 	}
 	if err := unix.Ftruncate(fd, 0); !errors.Is(err, unix.EPERM) {
