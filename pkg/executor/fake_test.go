@@ -146,8 +146,9 @@ func (r *fakeRunning) Resize(uint16, uint16) error { return nil }
 
 // untilTerm is a program that sleeps until it is asked to end.
 func untilTerm(_ sandbox.Process, r *fakeRunning) sandbox.Exit {
+	begin := time.Now()
 	<-r.term
-	return sandbox.Exit{Code: 143, Signal: 15}
+	return sandbox.Exit{Code: 143, Signal: 15, Duration: time.Since(begin)}
 }
 
 // says is a program that writes and ends with a code.

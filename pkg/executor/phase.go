@@ -21,6 +21,8 @@ type phase struct {
 	stdout      *capture
 	stderr      *capture
 	diskPeak    sandbox.DiskUsage
+	// forksCounted means that the kernel counts the forks that it refuses.
+	forksCounted bool
 
 	started     bool
 	unsupported error // what was asked for by name and cannot be held
@@ -43,8 +45,9 @@ type phaseInput struct {
 func (r *run) phase(ctx context.Context, name string, step language.Step, in phaseInput) *phase {
 	ph := &phase{
 		name: name, lang: r.lang, limits: in.limits, streamLimit: in.ceiling,
-		stdout: newCapture(api.EventStdout, r.events.emit, in.keep, in.ceiling),
-		stderr: newCapture(api.EventStderr, r.events.emit, in.keep, in.ceiling),
+		forksCounted: r.container.Isolation().Mechanisms["cgroup"] == api.Enforced,
+		stdout:       newCapture(api.EventStdout, r.events.emit, in.keep, in.ceiling),
+		stderr:       newCapture(api.EventStderr, r.events.emit, in.keep, in.ceiling),
 	}
 	r.phases = append(r.phases, ph)
 	if err := r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseBegin}); err != nil {

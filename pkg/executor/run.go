@@ -99,9 +99,6 @@ func (r *run) resources() language.Resources {
 // execute makes the container, runs the phases and collects. Its error is ours,
 // or an [*InputError].
 func (r *run) execute(ctx context.Context) (err error) {
-	if err := r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version}); err != nil {
-		return nil // the caller has gone; the result says cancelled
-	}
 	begin := time.Now()
 	spec, err := r.spec(ctx)
 	if err != nil {
@@ -120,14 +117,34 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
+	if err := r.strict(); err != nil {
+		return err
+	}
 	if err := r.fillWorkspace(r.workspace); err != nil {
 		return r.doesNotFit(err)
 	}
 	r.setup = time.Since(begin)
+	// From here on the request is accepted: what starts has a result.
+	if err := r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version}); err != nil {
+		return nil // the caller has gone; the result says cancelled
+	}
 	if !r.compile(ctx) {
 		return nil
 	}
 	return r.runProgram(ctx)
+}
+
+// strict refuses limits that were asked for by name and that this container
+// cannot hold.
+func (r *run) strict() error {
+	states := r.container.Isolation().Limits
+	for _, name := range r.limits.Strict {
+		if states[name] == api.Absent {
+			return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: fmt.Sprintf(
+				"the %s limit cannot be held here; sandbox-run doctor tells why and how to mend it", name)}
+		}
+	}
+	return nil
 }
 
 // errCancelled is the end that the caller asked for.
@@ -225,6 +242,7 @@ func (r *run) runProgram(ctx context.Context) error {
 // Java program without a main method.
 func (r *run) nothingToRun(err error) {
 	last := r.phases[len(r.phases)-1]
+	last.exit.Code = 1 // the compiler itself was content
 	last.verdict = verdict{status: api.StatusCompileError, message: r.lang.Info().Title + " compile error: " + err.Error()}
 	_, _ = last.stderr.Write([]byte(err.Error() + "\n"))
 }

@@ -85,7 +85,9 @@ func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 		seconds := ph.limits.CPUTime.Seconds()
 		return ph.limited(api.StatusCPULimit, fmt.Sprintf("CPU time limit of %ss exceeded", decimal(seconds)), api.LimitHit{
 			Name: api.LimitCPUTime, Limit: seconds, Observed: cpu.Seconds(), Unit: "seconds", Source: api.SourceKernel}), true
-	case out.Cause == sandbox.CauseWallTime:
+	case out.Cause == sandbox.CauseWallTime && out.Duration >= ph.limits.WallTime:
+		// A program that had ended in time, with a slow reader of its output, is
+		// not to blame.
 		return ph.timedOut(out), true
 	}
 	return verdict{}, false
@@ -105,20 +107,18 @@ func (ph *phase) timedOut(out sandbox.Outcome) verdict {
 }
 
 // wallSays is for limits that refuse instead of killing: they end a run only
-// with a program that failed, and with the wall seen.
+// with a program that failed, and with the wall seen. Where nothing counts the
+// forks that were refused, the runtime's word is all there is.
 func (ph *phase) wallSays(out sandbox.Outcome, said language.Diagnosis) (verdict, bool) {
-	if name, used, total, full := ph.fullDisk(out); full || said.DiskFull {
-		source, unit := api.SourceKernel, "bytes"
-		if !full {
-			source, name, used, total = api.SourceRuntime, api.LimitDisk, out.Disk.BytesUsed, out.Disk.BytesTotal
-		}
+	if name, used, total, full := ph.fullDisk(out); full {
+		unit := "bytes"
 		if name == api.LimitInodes {
 			unit = "files"
 		}
 		return ph.limited(api.StatusDiskLimit, ph.diskMessage(name, total), api.LimitHit{
-			Name: name, Limit: float64(total), Observed: float64(used), Unit: unit, Source: source}), true
+			Name: name, Limit: float64(total), Observed: float64(used), Unit: unit, Source: api.SourceKernel}), true
 	}
-	if out.ProcessDenials > 0 || said.NoProcesses {
+	if out.ProcessDenials > 0 || said.NoProcesses && !ph.forksCounted {
 		source := api.SourceKernel
 		if out.ProcessDenials == 0 {
 			source = api.SourceRuntime

@@ -1,3 +1,4 @@
+# Runs inside: one line of what a program sees of the walls around it.
 import os, socket
 status = dict(line.split(":\t", 1) for line in open("/proc/self/status") if ":\t" in line)
 def attempt(action):
@@ -13,5 +14,5 @@ print(" | ".join([
     {"0": "no", "2": "yes"}.get(status.get("Seccomp", "").strip(), "not shown"),
     attempt(lambda: ", ".join(name for _, name in socket.if_nameindex()) or "no interface"),
     attempt(lambda: open("/usr/probe", "w").close() or os.remove("/usr/probe") or "writable"),
-    "%d processes" % sum(name.isdigit() for name in os.listdir("/proc")),
+    str(sum(name.isdigit() for name in os.listdir("/proc"))),
 ]))

@@ -24,8 +24,8 @@ import (
 //   - Any other block with title=NAME in its info string is the file NAME in
 //     that directory; the paragraph above names it for the reader.
 //   - A block with no-test is not run, and reason="…" says why. A block with
-//     needs=A,B is run where A and B are there: cgroup, or a toolchain that
-//     sandbox-run languages lists, such as python@3.12.
+//     needs=A,B is run where A and B are there: cgroup, restricted, on-disk, or
+//     a toolchain such as python@3.12.
 //
 // In what is expected, … stands for any text of a line, and a line with nothing
 // else for any lines. The version in sandbox-run's first line and the times and
@@ -66,21 +66,32 @@ func TestDocumentationIsComplete(t *testing.T) {
 	}
 }
 
-// Links within a page lead to a heading of it.
-func TestDocumentationAnchors(t *testing.T) {
+// Links lead to files that are there, and to headings that they have.
+func TestDocumentationLinks(t *testing.T) {
 	for _, page := range pages {
-		text := readPage(t, page)
-		var anchors []string
-		for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
-			words := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading[1]), "")
-			anchors = append(anchors, strings.ReplaceAll(words, " ", "-"))
-		}
-		for _, link := range regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(text, -1) {
-			if !slices.Contains(anchors, link[1]) {
-				t.Errorf("%s: no heading for #%s among %q", page, link[1], anchors)
+		for _, link := range regexp.MustCompile(`\]\(([^):]*)\)`).FindAllStringSubmatch(readPage(t, page), -1) {
+			name, anchor, _ := strings.Cut(link[1], "#")
+			target := page
+			if name != "" {
+				target = filepath.Join(filepath.Dir(page), name)
+			}
+			if _, err := os.Stat(filepath.Join("../..", target)); err != nil {
+				t.Errorf("%s: %v", page, err)
+			} else if anchor != "" && !slices.Contains(anchors(readPage(t, target)), anchor) {
+				t.Errorf("%s: %s has no heading for #%s", page, target, anchor)
 			}
 		}
 	}
+}
+
+// anchors are the links that GitHub gives to the headings of a page.
+func anchors(page string) (found []string) {
+	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		words := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		found = append(found, strings.ReplaceAll(words, " ", "-"))
+	}
+	return found
 }
 
 func TestMatchOutput(t *testing.T) {
@@ -214,13 +225,19 @@ func newBlock(t *testing.T, line int, language, info, paragraph string) *block {
 func haveAll(t *testing.T, needs string) bool {
 	t.Helper()
 	for need := range strings.SplitSeq(needs, ",") {
-		switch {
-		case need == "":
-		case need == "cgroup":
-			if !strings.Contains(sandboxRun(t, "doctor").stdout, "memory and swap, by cgroup") {
-				return false
-			}
-		case sandboxRun(t, "--quiet", "--lang", need, "--code", "").code == 127:
+		has := true
+		switch need {
+		case "":
+		case "cgroup":
+			has = strings.Contains(sandboxRun(t, "doctor").stdout, "memory and swap, by cgroup")
+		case "restricted":
+			has = strings.Contains(sandboxRun(t, "doctor").stdout, "full, restricted")
+		case "on-disk":
+			has = sandboxRun(t, "--on-disk", "--lang", "exec", "--", "true").code == 0
+		default:
+			has = sandboxRun(t, "--quiet", "--lang", need, "--code", "").code != 127
+		}
+		if !has {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@
 # interpreter.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-node=${NODE:-/usr/bin/node}
+node=${NODE:-$(command -v node)}
 record=no
 if [ "${1:-}" = --record ]; then record=yes; shift; fi
 glob=${1:-*}

@@ -8,7 +8,7 @@
 # interpreter.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-python=${PYTHON:-/root/.pyenv/versions/3.11.7/bin/python3}
+python=${PYTHON:-$(command -v /root/.pyenv/versions/3.11.7/bin/python3 || command -v python3)}
 record=no
 if [ "${1:-}" = --record ]; then record=yes; shift; fi
 glob=${1:-*}
