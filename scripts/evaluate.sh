@@ -127,7 +127,6 @@ start_dockerd() {
 		--pidfile "$work/docker.pid" --bridge none --iptables=false --ip6tables=false --ip-forward=false \
 		--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$group" >"$work/dockerd.log" 2>&1 &
 	dockerd=$!
-
 	for _ in {1..100}; do
 		docker_ info >/dev/null 2>&1 && return
 		kill -0 "$dockerd" 2>/dev/null || break
@@ -148,7 +147,7 @@ import_images() {
 # build_wazero gets the WebAssembly runtime through the Go module proxy, and
 # writes the smallest module that starts: one function, empty, named _start.
 build_wazero() {
-	[ -n "$go" ] || { say "no go on PATH: WebAssembly is left out" && return; }
+	[ -n "$go" ] || return 0
 	GOBIN=$work GOFLAGS='' "$go" install "github.com/tetratelabs/wazero/cmd/wazero@$wazero_version" >"$work/go.log" 2>&1 ||
 		fail "cannot build wazero $wazero_version: $(tail -3 "$work/go.log")"
 	printf '\0asm\1\0\0\0\1\4\1\x60\0\0\3\2\1\0\7\12\1\6_start\0\0\12\4\1\2\0\13' >"$work/true.wasm"
@@ -235,6 +234,19 @@ probe_crun() {
 	podman[-1]=runc
 }
 
+# missing notes a technology that cannot be measured here, and why.
+missing() { printf '%s\t%s\n' "$1" "$2" >>"$work/missing"; }
+
+# note_unpackaged names those that apt cannot give.
+note_unpackaged() {
+	local kvm="/dev/kvm is absent here"
+	[ ! -e /dev/kvm ] || kvm="/dev/kvm is present here"
+	missing nsjail "not packaged in Debian"
+	missing Firecracker "not packaged in Debian; needs KVM ($kvm), a kernel and a disk image of its own"
+	missing "WebAssembly (wasmtime)" "not packaged in Debian"
+	[ -x "$work/wazero" ] || missing "WebAssembly (wazero)" "no go on PATH to build it with"
+}
+
 # gvisor_platforms finds the ways to catch system calls that work on this machine.
 gvisor_platforms() {
 	local platform status
@@ -245,8 +257,8 @@ gvisor_platforms() {
 			run --bundle "$work/bundle-true" "$group-$platform" >"$work/runsc.log" 2>&1 || status=$?
 		case $status in
 		0) gvisor+=("$platform") ;;
-		124) say "gVisor on $platform does not run here: no answer within 20 s" ;;
-		*) say "gVisor on $platform does not run here: $(tail -1 "$work/runsc.log" | cut -c1-160)" ;;
+		124) missing "gVisor ($platform)" "no answer within 20 s" ;;
+		*) missing "gVisor ($platform)" "$(tail -1 "$work/runsc.log" | cut -c1-160)" ;;
 		esac
 		[ $status -eq 0 ] || runsc --root "$work/runsc" delete --force "$group-$platform" >/dev/null 2>&1 || true
 	done
@@ -284,9 +296,10 @@ main() {
 	start_dockerd
 	import_images
 	gvisor_platforms
+	note_unpackaged
 	write_cases
 	describe
-	python3 -u "$parts/measure.py" --rounds "$rounds" --patience "$patience" --clock "$clock" "$work/cases"
+	python3 -u "$parts/measure.py" --rounds "$rounds" --patience "$patience" --clock "$clock" "$work/cases" "$work/missing"
 }
 
 main

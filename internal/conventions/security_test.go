@@ -43,9 +43,6 @@ func securityRules() []rule {
 			bad:    "package p\n\nfunc f() { go c.Delete(ctx) }\n",
 			good:   "package p\n\nfunc f() { defer c.Delete(ctx); go c.loop() }\n",
 			findGo: forgottenCleanup,
-			except: map[string]string{
-				"pkg/sandbox/local/runtime_linux.go": "the runtime was closed while the container was made: nobody is left to wait, and the next start reclaims",
-			},
 		},
 		{
 			name:   "no cgo",

@@ -148,13 +148,15 @@ def spread(pairs):
     return [f"{value:.1f}" for value in (statistics.median(walls), p95, cpu)]
 
 
-def print_figures(figures, held):
+def print_figures(figures, held, missing):
     print("\nOne run, from start to reaped, in milliseconds:\n")
     head("technology", "`true` median", "p95", "CPU", "python median", "p95", "CPU", "beside the program")
     for technology in dict.fromkeys(case[0] for case in figures):
         stays = held.get(technology)
         cell = f"{stays[0] / MIB:.1f} MiB in {stays[1]}" if stays and stays[1] else "–"
         row(technology, *spread(figures.get((technology, "true"))), *spread(figures.get((technology, "python"))), cell)
+    for technology, reason in missing:
+        row(technology, f"not measured: {reason}", *[""] * 6)
 
 
 def print_daemons(machine):
@@ -177,12 +179,18 @@ def read_cases(path):
     return {(technology, name): shlex.split(command) for technology, name, command in records}
 
 
+def read_missing(path):
+    with open(path) as file:
+        return [line.rstrip("\n").split("\t", 1) for line in file]
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, required=True)
     parser.add_argument("--patience", type=float, required=True, help="seconds to wait for quiet moments, in all")
     parser.add_argument("--clock", required=True, help="cpuacct.usage or cpu.stat of a group that holds us")
     parser.add_argument("cases")
+    parser.add_argument("missing")
     arguments = parser.parse_args()
     machine, cases = Machine(arguments.clock), read_cases(arguments.cases)
 
@@ -192,7 +200,7 @@ def main():
     load = os.getloadavg()[0]
     deadline = time.monotonic() + arguments.patience
     figures, foreign = measure(machine, timed, arguments.rounds, deadline)
-    print_figures(figures, held)
+    print_figures(figures, held, read_missing(arguments.missing))
     print_daemons(machine)
     print(f"\nLoad before the rounds {load:.2f}; other work on the machine took {foreign:.2f} of a core while they ran.")
 

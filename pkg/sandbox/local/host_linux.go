@@ -111,6 +111,7 @@ func (h *host) isolationFull() sandbox.Isolation {
 			"seccomp":    api.Enforced,
 			"landlock":   h.landlockState(),
 			"uid":        api.Enforced,
+			"signals":    api.Enforced,
 			"devices":    api.Enforced,
 			"cgroup":     h.cgroupState(),
 		},
@@ -140,6 +141,7 @@ func (h *host) isolationOutside(w walls, why error) sandbox.Isolation {
 			"seccomp":    state(w.seccomp, api.Enforced),
 			"landlock":   state(w.landlock, h.landlockState()),
 			"uid":        state(w.ids && h.root, api.Enforced),
+			"signals":    state(h.signalsConfined(w), api.Enforced),
 			"devices":    api.Absent,
 			"cgroup":     h.cgroupState(),
 		},
@@ -151,8 +153,17 @@ func (h *host) isolationOutside(w walls, why error) sandbox.Isolation {
 	if why != nil {
 		i.Warnings = append(i.Warnings, fmt.Sprintf("isolation is restricted, not full: %v", why))
 	}
+	if w.landlock && !h.signalsConfined(w) {
+		i.Warnings = append(i.Warnings, "programs can signal other processes of this user: run as root, or on Linux 6.12 or later")
+	}
 	i.Warnings = append(i.Warnings, h.limitWarnings(i.Limits)...)
 	return i
+}
+
+// signalsConfined tells whether a program without a pid namespace can signal
+// nobody but itself: by a uid of its own, or by Landlock.
+func (h *host) signalsConfined(w walls) bool {
+	return w.ids && h.root || w.landlock && h.landlockABI >= landlockComplete
 }
 
 func (h *host) cgroupState() string {
