@@ -98,6 +98,18 @@ stop() {
 	wait "$1" || true
 }
 
+# The engines write here whatever folders they are given. What was not
+# there before is removed at the end.
+readonly outside=(/etc/docker/key.json /run/containerd /run/docker /run/libpod /run/runc /var/lib/containers)
+
+note_outside() {
+	local path
+	fresh=()
+	for path in "${outside[@]}"; do
+		[ -e "$path" ] || fresh+=("$path")
+	done
+}
+
 clean_up() {
 	local status=$?
 	trap - EXIT
@@ -105,7 +117,7 @@ clean_up() {
 	stop "${holder:-}"
 	unmount_ours
 	leave_group
-	rm -rf --one-file-system "$work"
+	rm -rf --one-file-system "$work" "${fresh[@]}"
 	exit "$status"
 }
 
@@ -272,7 +284,7 @@ describe() {
 	for package in "${packages[@]}"; do
 		[ "$package" = debootstrap ] || list+=", $(version_of "$package")"
 	done
-	echo "Taken $(date -u +%F) by \`scripts/evaluate.sh $rounds\` on $(nproc) × $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
+	echo "Taken $(date -u +%F) by \`scripts/evaluate.sh $rounds $patience\` on $(nproc) × $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
 		"$(awk '/MemTotal/ { printf "%d GiB", $2 / 1048576 + 0.5 }' /proc/meminfo), Linux $(uname -r)," \
 		"$(. /etc/os-release && echo "$PRETTY_NAME"). Versions: sandbox-run $("$work/sandbox-run" version | head -1 | awk '{ print $2 }')$list," \
 		"wazero $wazero_version."
@@ -282,9 +294,11 @@ main() {
 	check_host
 	work=$(mktemp -d /var/tmp/evaluate.XXXXXX)
 	group=evaluate-$$
+	fresh=()
 	trap clean_up EXIT
 	trap 'exit 130' INT TERM
 	install_packages
+	note_outside
 	enter_group
 	make_root
 	chmod 755 "$work"

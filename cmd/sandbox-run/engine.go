@@ -102,7 +102,7 @@ func executorConfig(cfg config.Config, notify func(string)) executor.Config {
 		MaxOutputBytes:   cfg.MaxOutputBytes,
 		MaxStreamBytes:   cfg.MaxStreamBytes,
 		DataDir:          cfg.DataDir,
-		Host:             language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: home, Getenv: os.Getenv},
+		Host:             language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: home, Getenv: os.Getenv, Named: cfg.Toolchains},
 		Notify:           notify,
 	}
 }

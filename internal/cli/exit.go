@@ -32,7 +32,12 @@ func exitCode(r *api.Result, stopped os.Signal) int {
 	switch r.Status {
 	case api.StatusOK:
 		return exitOK
-	case api.StatusRuntimeError, api.StatusCompileError, api.StatusInstallError,
+	case api.StatusRuntimeError:
+		if r.ExitCode < 0 { // nothing was there to start
+			return exitNoProgram
+		}
+		return programCode(r.ExitCode)
+	case api.StatusCompileError, api.StatusInstallError,
 		api.StatusDiskLimit, api.StatusProcessLimit, api.StatusSignaled:
 		return programCode(r.ExitCode)
 	case api.StatusTimeout, api.StatusCPULimit:

@@ -12,8 +12,10 @@ import (
 // Config is what an operator decides, with the defaults filled in.
 type Config struct {
 	// Runtime is the isolation technology; Isolation its level.
-	Runtime   string
-	Isolation sandbox.Level
+	Runtime string
+	// Toolchains maps a language, with or without a version, to a program.
+	Toolchains map[string]string
+	Isolation  sandbox.Level
 
 	// Timeout, MemoryBytes, CPUs, Processes, OpenFiles and DiskBytes bind the
 	// run phase of a request that does not say otherwise.

@@ -3,12 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -47,6 +49,7 @@ func walls() []Variable {
 		{"SANDBOX_TYPE", "local", "The runtime; this build has local, the kernel of this machine.", setRuntime},
 		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", setLevel},
 		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", setDataDir},
+		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", setToolchains},
 	}
 }
 
@@ -133,6 +136,18 @@ func setLevel(c *Config, value string) error {
 		return fmt.Errorf("%q is not an isolation level: expected auto, full, restricted or none", value)
 	}
 	c.Isolation = sandbox.Level(value)
+	return nil
+}
+
+// setToolchains reads the file that names toolchains.
+func setToolchains(c *Config, value string) error {
+	content, err := os.ReadFile(value)
+	if err != nil {
+		return err
+	}
+	if c.Toolchains, err = language.ParseNamed(content); err != nil {
+		return fmt.Errorf("%s: %w", value, err)
+	}
 	return nil
 }
 

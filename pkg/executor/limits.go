@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"runtime"
@@ -46,7 +47,7 @@ func diskLimit(bytes int64) sandbox.DiskLimit {
 
 // limits are the run's, with the defaults filled in.
 func (e *Executor) limits(req Request) (sandbox.Limits, error) {
-	l, d := req.Limits, e.cfg.Defaults
+	l, d := req.Limits, e.defaults()
 	if l.WallTime == 0 {
 		l.WallTime = d.WallTime
 	}
@@ -69,6 +70,24 @@ func (e *Executor) limits(req Request) (sandbox.Limits, error) {
 		return l, &InputError{Kind: InputInvalid, Field: "/limits", Detail: err.Error()}
 	}
 	return l, e.belowCeilings(l)
+}
+
+// defaults are the configured ones, lowered to a ceiling that is below.
+func (e *Executor) defaults() sandbox.Limits {
+	d, c := e.cfg.Defaults, e.cfg.Ceilings
+	d.WallTime, d.CPUTime = under(d.WallTime, c.WallTime), under(d.CPUTime, c.CPUTime)
+	d.CPUs, d.MemoryBytes = under(d.CPUs, c.CPUs), under(d.MemoryBytes, c.MemoryBytes)
+	d.Processes, d.OpenFiles = under(d.Processes, c.Processes), under(d.OpenFiles, c.OpenFiles)
+	return d
+}
+
+// under is a value, or its ceiling if there is one below it.
+func under[T cmp.Ordered](value, ceiling T) T {
+	var none T
+	if ceiling > none && value > ceiling {
+		return ceiling
+	}
+	return value
 }
 
 func (e *Executor) belowCeilings(l sandbox.Limits) error {
@@ -111,7 +130,7 @@ func checkBounds(req Request) error {
 func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 	bytes := req.DiskBytes
 	if bytes == 0 {
-		bytes = e.cfg.DefaultDiskBytes
+		bytes = under(e.cfg.DefaultDiskBytes, e.cfg.MaxDiskBytes)
 	}
 	switch {
 	case bytes < sandbox.MinDiskBytes || bytes > sandbox.MaxBytes:

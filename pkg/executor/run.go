@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -139,7 +140,8 @@ func (r *run) execute(ctx context.Context) (err error) {
 func (r *run) strict() error {
 	states := r.container.Isolation().Limits
 	for _, name := range r.limits.Strict {
-		if states[name] == api.Absent {
+		coarse := name == sandbox.LimitCPUs && states[name] == api.Degraded && r.limits.CPUs != math.Trunc(r.limits.CPUs)
+		if states[name] == api.Absent || coarse {
 			return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: fmt.Sprintf(
 				"the %s limit cannot be held here; sandbox-run doctor tells why and how to mend it", name)}
 		}

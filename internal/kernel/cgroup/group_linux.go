@@ -82,6 +82,15 @@ func (h *Hierarchy) create(g *Group) (*Group, error) {
 	return g, nil
 }
 
+// SetProcesses changes the process limit. More that run already stay.
+func (g *Group) SetProcesses(n int64) error {
+	t := g.h.treeOf(PIDs)
+	if t == nil {
+		return &AbsentError{PIDs, g.h.Controllers()[PIDs]}
+	}
+	return t.base.write(t.file(g, "pids.max"), strconv.FormatInt(n, 10))
+}
+
 // Name is the name that the group was created with.
 func (g *Group) Name() string { return g.name }
 

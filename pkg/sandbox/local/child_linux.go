@@ -57,9 +57,6 @@ func (ch *child) build() error {
 		// The control group is the root of what the program sees of its own.
 		p.Call("unshare the cgroup namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWCGROUP))
 	}
-	for _, l := range ch.limits {
-		l.set(p)
-	}
 	if len(ch.cores) > 0 {
 		p.Call("sched_setaffinity", unix.SYS_SCHED_SETAFFINITY, spawn.Value(0), spawn.Value(len(ch.cores)), p.Bytes(ch.cores))
 	}
@@ -71,10 +68,14 @@ func (ch *child) build() error {
 			return err
 		}
 	}
+	// After Landlock, which needs descriptors.
+	for _, l := range ch.limits {
+		l.set(p)
+	}
 	if ch.c.walls.ids {
 		ch.dropIdentity()
 	}
-	p.Call("chdir to "+ch.process.Dir, unix.SYS_CHDIR, p.String(ch.process.Dir))
+	p.Call(chdirStep, unix.SYS_CHDIR, p.String(ch.process.Dir))
 	p.Call("rt_sigprocmask", unix.SYS_RT_SIGPROCMASK, spawn.Value(unix.SIG_SETMASK), p.Bytes(make([]byte, 8)), spawn.Value(0), spawn.Value(8))
 	if ch.c.walls.seccomp {
 		ch.seccomp()
@@ -136,8 +137,11 @@ func (ch *child) exec() {
 	}
 }
 
-// execStep is the name of the last step; its failure is the request's fault.
-const execStep = "execve"
+// Steps whose failure is the request's fault.
+const (
+	chdirStep = "chdir to the working directory"
+	execStep  = "execve"
+)
 
 func programPaths(program string, env []string) []string {
 	if strings.Contains(program, "/") {

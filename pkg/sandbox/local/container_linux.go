@@ -262,8 +262,9 @@ func (c *container) Delete(context.Context) error {
 	if c.identity.root && c.identity.id != 0 {
 		c.rt.ids.give(c.identity.id)
 	}
-	c.rt.forget(c)
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	c.rt.forget(c, err)
+	return err
 }
 
 // end kills the init and waits until the spawner has reaped it: then no process

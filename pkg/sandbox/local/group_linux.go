@@ -95,6 +95,14 @@ func (g *group) fork(p *spawn.Program, child func()) {
 	p.ForkInto(dir, "fork", unix.CLONE_VFORK, spawn.Arg{}, child)
 }
 
+// settle takes back what was allowed while init was in the group to fork.
+func (g *group) settle() error {
+	if !g.held.processes || g.limits.Processes == 0 || len(g.hierarchy.HomeTasksFiles()) == 0 {
+		return nil
+	}
+	return g.cg.SetProcesses(g.limits.Processes)
+}
+
 // onOOM calls kill when the kernel has killed for memory on version 1, where it
 // kills one process; on version 2 it kills the group itself. It must be called
 // before the process is started.

@@ -81,7 +81,7 @@ func takeNumber(dir string, number int) (*instance, error) {
 	i.dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
 	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.dir}})
 	if _, err := f.Write(content); err != nil {
-		i.release()
+		i.release(false)
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
 	return i, nil
@@ -107,9 +107,12 @@ func linked(f *os.File) bool {
 	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink > 0
 }
 
-func (i *instance) release() {
-	_ = os.RemoveAll(i.dir)
-	_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
+// release gives the number back. With leftovers the file stays, unlocked: who
+// reclaims finds it.
+func (i *instance) release(leftovers bool) {
+	if err := os.RemoveAll(i.dir); err == nil && !leftovers {
+		_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
+	}
 	i.lock.Close()
 }
 

@@ -119,11 +119,11 @@ func TestNumberIsTakenOnce(t *testing.T) {
 	if err != nil || other == nil || other.name == first.name || other.dir == first.dir {
 		t.Fatal(other, err)
 	}
-	defer other.release()
+	defer other.release(false)
 	if err := os.MkdirAll(filepath.Join(first.dir, "c1"), 0o711); err != nil {
 		t.Fatal(err)
 	}
-	first.release()
+	first.release(false)
 	if _, err := os.Lstat(first.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of a released instance is left: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 	if err != nil || again == nil || again.name == first.name {
 		t.Fatalf("a released number: %v, %v", again, err)
 	}
-	again.release()
+	again.release(false)
 	if pids := reclaimed(t, dir); len(pids) != 0 {
 		t.Errorf("%v was reclaimed", pids)
 	}
@@ -149,12 +149,12 @@ func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old.release()
+	old.release(false)
 	next, err := takeNumber(dir, 7)
 	if err != nil || next == nil {
 		t.Fatal(next, err)
 	}
-	defer next.release()
+	defer next.release(false)
 	if err := reclaimFile(late, old.path, func(record) error { t.Error("nobody is dead"); return nil }); err != nil {
 		t.Error(err)
 	}
@@ -181,7 +181,7 @@ func TestNumbersUnderContention(t *testing.T) {
 						return
 					}
 					owners[number].Unlock()
-					i.release()
+					i.release(false)
 				}
 				if err := deadInstances(dir, func(r record) error {
 					if r.PID != 0 {
@@ -262,7 +262,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			if i, err := newInstance(dir); err == nil {
-				i.release()
+				i.release(false)
 				t.Error("a planted directory was used")
 			}
 		})
@@ -280,7 +280,7 @@ func TestRuntimeDirThatIsOurs(t *testing.T) {
 		if err := unix.Stat(i.path, &st); err != nil || st.Mode&0o777 != 0o600 {
 			t.Errorf("the number's file: mode %#o, %v", st.Mode, err)
 		}
-		i.release()
+		i.release(false)
 	}
 }
 

@@ -123,9 +123,12 @@ func (pr *process) launch(p sandbox.Process) error {
 	reply, err := pr.c.init.Do(&program)
 	pr.streams.closeTheirs()
 	if err != nil {
-		return startError(p, err)
+		return pr.c.startError(p, err)
 	}
 	pr.pid = reply.PID
+	if err := pr.group.settle(); err != nil {
+		return err
+	}
 	if p.TTY != nil {
 		if len(reply.Files) != 1 {
 			return fmt.Errorf("init sent %d terminals", len(reply.Files))
@@ -159,10 +162,19 @@ func (pr *process) openStreamsInside(ch *child, p sandbox.Process) {
 }
 
 // startError tells a program that cannot be executed from a failure of ours.
-func startError(p sandbox.Process, err error) error {
+func (c *container) startError(p sandbox.Process, err error) error {
 	var step *spawn.StepError
-	if errors.As(err, &step) && step.Step == execStep {
+	if !errors.As(err, &step) {
+		return fmt.Errorf("start %s: %w", p.Args[0], err)
+	}
+	switch step.Step {
+	case execStep:
+		if c.walls.ids && !c.walls.namespaces && step.Errno == unix.EACCES {
+			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("%w: at this isolation the sandbox's user must be able to reach it, and it may lie in a private home", step.Errno)}
+		}
 		return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
+	case chdirStep:
+		return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
 }
@@ -180,7 +192,7 @@ func (pr *process) abandon() {
 		pr.streams.close()
 	}
 	if pr.group != nil {
-		_ = pr.group.delete()
+		pr.removeGroup()
 	}
 }
 
@@ -273,7 +285,11 @@ func (pr *process) tell(p *spawn.Program) error {
 // Metrics implements [sandbox.Running].
 func (pr *process) Metrics() (sandbox.Metrics, error) {
 	stats, known := pr.group.stats()
-	return metrics(nil, stats, known), nil
+	m := metrics(nil, stats, known)
+	if m.CPUUser == nil {
+		pr.sampler.cpu(&m)
+	}
+	return m, nil
 }
 
 // Resize implements [sandbox.Running].

@@ -200,7 +200,6 @@ func TestRlimits(t *testing.T) {
 	}{
 		{"nothing held", walls{}, all, heldLimits{}, []string{"nofile 20/20", "fsize 30/30", "data 40/40", "nproc 50/50", "cpu 3/4"}},
 		{"all held", walls{}, all, heldLimits{memory: true, processes: true, cpu: true}, []string{"nofile 20/20", "fsize 30/30", "cpu 3/4"}},
-		{"one process", walls{}, sandbox.Limits{Processes: 1}, heldLimits{processes: true}, []string{"nproc 1/1"}},
 		{"nothing asked for", walls{}, sandbox.Limits{}, heldLimits{}, nil},
 		{"behind walls", walls{seccomp: true}, sandbox.Limits{OpenFiles: 20}, heldLimits{}, append(slices.Clone(base), "nofile 20/20")},
 	} {

@@ -60,9 +60,8 @@ func requestedLimits(l sandbox.Limits, held heldLimits) (limits []rlimit) {
 		// any sensible limit and would not start.
 		add("data", unix.RLIMIT_DATA, l.MemoryBytes)
 	}
-	if l.Processes > 0 && (!held.processes || l.Processes == 1) {
-		// Since Linux 5.14 counted for each user namespace and user. A limit of
-		// one needs it in any case: see newGroup.
+	if l.Processes > 0 && !held.processes {
+		// Since Linux 5.14 counted for each user namespace and user.
 		add("nproc", unix.RLIMIT_NPROC, l.Processes)
 	}
 	if l.CPUTime > 0 {

@@ -30,6 +30,7 @@ type Runtime struct {
 	// fullWorks is set by the first container at full. From then on a failure
 	// is a failure and no reason to be content with less.
 	fullWorks bool
+	leftovers bool // a container was not removed whole
 	closed    bool
 }
 
@@ -74,7 +75,7 @@ func (r *Runtime) free() error {
 		r.host.cgroups.Close()
 	}
 	if r.instance != nil {
-		r.instance.release()
+		r.instance.release(r.leftovers)
 	}
 	spawner.Wait()
 	return err
@@ -177,10 +178,13 @@ func refusal(err error) bool {
 	return false
 }
 
-func (r *Runtime) forget(c *container) {
+// forget takes a deleted container off the list. What it could not remove is
+// left to whoever reclaims what this process has left.
+func (r *Runtime) forget(c *container, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.containers, c)
+	r.leftovers = r.leftovers || err != nil
 }
 
 // Close implements [sandbox.Runtime].

@@ -114,14 +114,7 @@ func descendants(root int) []int {
 // there. Shared pages count once for each, so the sum is an upper bound.
 func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 	for _, pid := range pids {
-		fd, err := unix.Openat(int(proc.Fd()), fmt.Sprintf("%d/statm", pid), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			continue
-		}
-		var buf [128]byte
-		n, _ := unix.Read(fd, buf[:])
-		unix.Close(fd)
-		fields := bytes.Fields(buf[:max(n, 0)])
+		fields := bytes.Fields(readAt(proc, fmt.Sprintf("%d/statm", pid)))
 		if len(fields) < 2 {
 			continue
 		}
@@ -130,6 +123,52 @@ func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 		processes++
 	}
 	return total, processes
+}
+
+// clockTick is USER_HZ, the unit of CPU times in /proc: 10 ms on every
+// architecture that we run on.
+const clockTick = 10 * time.Millisecond
+
+// cpu adds up the CPU time of the processes that are alive and of the children
+// that they have waited for.
+func (s *sampler) cpu(m *sandbox.Metrics) {
+	if s == nil {
+		return
+	}
+	var user, system time.Duration
+	for _, pid := range s.pids() {
+		u, k := cpuTimes(readAt(s.proc, fmt.Sprintf("%d/stat", pid)))
+		user, system = user+u, system+k
+	}
+	m.CPUUser, m.CPUSystem = &user, &system
+}
+
+// cpuTimes reads utime, stime, cutime and cstime, the 14th to 17th fields of
+// /proc/PID/stat. The second is a name that may hold anything, in parentheses.
+func cpuTimes(stat []byte) (user, system time.Duration) {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const utime = 14 - 3
+	if len(fields) < utime+4 {
+		return 0, 0
+	}
+	ticks := func(i int) time.Duration {
+		n, _ := strconv.ParseInt(string(fields[utime+i]), 10, 64)
+		return time.Duration(n) * clockTick
+	}
+	return ticks(0) + ticks(2), ticks(1) + ticks(3)
+}
+
+// readAt reads the beginning of a small file below a directory; a file that is
+// gone reads as empty.
+func readAt(dir *os.File, name string) []byte {
+	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(fd)
+	buf := make([]byte, 1024)
+	n, _ := unix.Read(fd, buf)
+	return buf[:max(n, 0)]
 }
 
 func (s *sampler) stop() {
