@@ -63,6 +63,10 @@ init: ## rebuild the init (needs gcc and gcc-aarch64-linux-gnu)
 evaluate: build ## measure the sandboxing technologies that docs/TECHNOLOGY_EVALUATION.md compares
 	scripts/evaluate.sh
 
+.PHONY: oneshot
+oneshot: build ## what one call of sandbox-run costs beside the bare interpreter
+	scripts/oneshot.sh $(BIN)/sandbox-run
+
 .PHONY: clean
 clean: ## remove what was built
 	rm -rf $(BIN) coverage

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -28,13 +29,16 @@ type host struct {
 
 func inspectHost(opts Options) host {
 	h := host{root: isRoot()}
+	var looking sync.WaitGroup
+	looking.Go(func() { h.hostRoot = lookAtHost() })
 	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
 	if !opts.NoCgroups {
 		h.cgroups, h.cgroupsErr = cgroup.Detect(cgroup.Options{})
 	} else {
 		h.cgroupsErr = fmt.Errorf("control groups are switched off")
 	}
-	h.hostRoot = lookAtHost(!h.chargesSockets())
+	looking.Wait()
+	h.tameLoopback = !h.chargesSockets()
 	return h
 }
 
