@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
@@ -41,38 +42,75 @@ func (r *Runtime) try(ctx context.Context, level sandbox.Level) error {
 
 // wallMechanisms describes the walls. full is why there are no namespaces.
 func (r *Runtime) wallMechanisms(full error) []sandbox.Mechanism {
-	h := &r.host
-	user := "as an ordinary user, in a user namespace"
-	if h.root {
-		user = "as root"
+	i := r.host.isolationFull()
+	if full != nil {
+		i = r.host.isolationOutside(wallsRestricted, nil)
 	}
-	i := h.isolationOutside(wallsRestricted, nil)
-	namespaces := sandbox.Mechanism{Name: "namespaces", State: api.Enforced, Detail: "mount, pid, net, ipc, uts, cgroup, user; " + user}
-	root := sandbox.Mechanism{Name: "root", State: api.Enforced, Detail: "an overlay over read-only toolchains, tmpfs for what is written"}
-	if full == nil {
-		i = h.isolationFull()
-	} else {
-		namespaces.State, namespaces.Detail, namespaces.Mend = api.Absent, full.Error(), h.mendNamespaces()
-		root.State, root.Detail = api.Absent, "needs namespaces; programs see the host's root through Landlock"
-	}
-	walls := []sandbox.Mechanism{
-		namespaces, root,
-		{Name: "seccomp", State: i.Mechanisms["seccomp"], Detail: "an allow-list of system calls"},
-		{Name: "landlock", State: i.Mechanisms["landlock"], Detail: fmt.Sprintf("version %d", h.landlockABI)},
-		{Name: "uid", State: i.Mechanisms["uid"], Detail: "a user id of its own for each container"},
-		{Name: "devices", State: i.Mechanisms["devices"], Detail: "device nodes of its own"},
-	}
-	if h.landlockABI == 0 {
-		walls[3].Detail = "this kernel has none"
-		walls[3].Mend = "boot Linux 5.13 or later with landlock among the modules of lsm="
-	}
-	if !h.root {
-		walls[4].Detail = "programs run with your own user id, alone in their user namespace"
-		walls[4].Mend = "run as root, or sandbox-server as a system service"
-		walls[5].Detail = "the host's /dev/null and its kin are shared; locks on them are visible to other runs"
-		walls[5].Mend = walls[4].Mend
+	walls := append(r.namespaceWalls(full),
+		sandbox.Mechanism{Name: "seccomp", Detail: "an allow-list of system calls"},
+		r.landlockWall(),
+		r.uidWall(full != nil),
+		sandbox.Mechanism{Name: "signals", Detail: "reach nothing outside"},
+		r.deviceWall(full != nil))
+	for k := range walls {
+		walls[k].State = i.Mechanisms[walls[k].Name]
+		if walls[k].State == api.Enforced {
+			walls[k].Mend = ""
+		}
 	}
 	return walls
+}
+
+func (r *Runtime) namespaceWalls(full error) []sandbox.Mechanism {
+	namespaces := sandbox.Mechanism{Name: "namespaces", Detail: "mount, pid, net, ipc, uts, cgroup, user; as an ordinary user, in a user namespace"}
+	root := sandbox.Mechanism{Name: "root", Detail: "an overlay over read-only toolchains, tmpfs for what is written"}
+	if r.host.root {
+		namespaces.Detail = "mount, pid, net, ipc, uts, cgroup, user; as root"
+	}
+	if full != nil {
+		namespaces.Detail, namespaces.Mend = full.Error(), r.host.mendNamespaces()
+		var unsupported *sandbox.UnsupportedError
+		if errors.As(full, &unsupported) {
+			namespaces.Detail = unsupported.Reason
+		}
+		root.Detail = "needs namespaces; programs see the host's root through Landlock"
+	}
+	return []sandbox.Mechanism{namespaces, root}
+}
+
+func (r *Runtime) landlockWall() sandbox.Mechanism {
+	m := sandbox.Mechanism{Name: "landlock", Detail: fmt.Sprintf("version %d", r.host.landlockABI), Mend: "boot Linux 6.12 or later: it confines signals and abstract sockets too"}
+	if r.host.landlockABI == 0 {
+		m.Detail = "this kernel has none"
+		m.Mend = "boot Linux 5.13 or later with landlock among the modules of lsm="
+	}
+	return m
+}
+
+// asRoot is the way out of everything that comes of having one user id.
+const asRoot = "run as root; in a container, with SETUID, SETGID, KILL and CHOWN"
+
+func (r *Runtime) uidWall(outside bool) sandbox.Mechanism {
+	m := sandbox.Mechanism{Name: "uid", Detail: "a user id of its own for each container", Mend: asRoot}
+	switch {
+	case r.host.root:
+	case outside:
+		m.Detail = "programs run with your own user id"
+	default:
+		m.Detail = "programs run with your own user id, alone in their user namespace"
+	}
+	return m
+}
+
+func (r *Runtime) deviceWall(outside bool) sandbox.Mechanism {
+	m := sandbox.Mechanism{Name: "devices", Detail: "device nodes of its own", Mend: asRoot}
+	switch {
+	case outside:
+		m.Detail, m.Mend = "needs namespaces; programs see the host's", ""
+	case !r.host.root:
+		m.Detail = "the host's /dev/null and its kin are shared; locks on them are visible to other runs"
+	}
+	return m
 }
 
 // limitMechanisms describes the limits.
@@ -87,7 +125,7 @@ func (r *Runtime) limitMechanisms(namespaces bool) []sandbox.Mechanism {
 		{sandbox.LimitMemory, "memory and swap", "RLIMIT_DATA for each process, and a sample of the whole every 5 ms", cgroup.Memory},
 		{sandbox.LimitCPUs, "cores' worth of time", "whole cores by affinity", cgroup.CPU},
 		{sandbox.LimitCPUTime, "the clock of the control group", "RLIMIT_CPU for each process", cgroup.CPUAccounting},
-		{sandbox.LimitProcesses, "processes and threads", "RLIMIT_NPROC, which a user namespace counts for itself", cgroup.PIDs},
+		{sandbox.LimitProcesses, "processes and threads", "RLIMIT_NPROC, counted for the user and the user namespace", cgroup.PIDs},
 	} {
 		m := sandbox.Mechanism{Name: "limit:" + l.name, State: states[l.name], Detail: l.otherwise, Mend: h.mend(l.name)}
 		if h.has(l.controller) {
