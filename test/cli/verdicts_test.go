@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,8 +41,8 @@ func TestVerdicts(t *testing.T) {
 				for _, lang := range slices.Sorted(maps.Keys(c.sources)) {
 					t.Run(c.name+"/"+lang, func(t *testing.T) {
 						t.Parallel()
-						if !u.self && (lang == "go" || lang == "java" || lang == "rust") {
-							t.Skip("the ordinary user runs the interpreted languages here; all of them run in the virtual machine")
+						if _, err := exec.LookPath("/usr/bin/rustc"); !u.self && lang == "rust" && err != nil {
+							t.Skip("the toolchain is in root's home, which the ordinary user cannot reach")
 						}
 						if !u.self && rootOnly[c.name] {
 							t.Skip("without a control group this ends otherwise; see docs/SECURITY.md")

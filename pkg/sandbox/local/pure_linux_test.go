@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -400,6 +401,38 @@ func TestLookAtHost(t *testing.T) {
 		info, err := os.Lstat("/proc/" + m.name)
 		if err != nil || info.IsDir() != m.dir || !slices.Contains(maskedProc, m.name) {
 			t.Errorf("%+v: %v, %v", m, info, err)
+		}
+	}
+}
+
+// Live figures are read while the sampler samples.
+func TestSamplerIsReadFromSeveralPlaces(t *testing.T) {
+	c := &container{proc: fakeProc(t, map[string]string{"2": "9 10 0\n", "3": "9 10 0\n"})}
+	s := c.newSampler(0, nil)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 2000 {
+				var m sandbox.Metrics
+				if s.cpu(&m); m.CPUUser == nil {
+					t.Error("no CPU time")
+				}
+			}
+		})
+	}
+	readers.Wait()
+	s.stop()
+}
+
+func TestCPUTimes(t *testing.T) {
+	stat := "42 (a ) b) S 1 42 42 0 -1 4194304 1 2 3 4 150 25 50 5 20 0 1 0 9 9 9\n"
+	user, system := cpuTimes([]byte(stat))
+	if user != 2*time.Second || system != 300*time.Millisecond {
+		t.Errorf("user %v, system %v", user, system)
+	}
+	for _, odd := range []string{"", "1 (x", "1 (x) S 1 2"} {
+		if user, system := cpuTimes([]byte(odd)); user != 0 || system != 0 {
+			t.Errorf("%q: %v, %v", odd, user, system)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 type sampler struct {
 	proc  *os.File      // a /proc
 	pids  func() []int  // the programs of the tree, as proc numbers them
+	list  sync.Mutex    // held while pids reads the directory
 	every time.Duration // between samples
 	limit int64
 	kill  func()
@@ -67,13 +68,21 @@ func (s *sampler) run() {
 }
 
 func (s *sampler) sample() {
-	total, processes := residentBytes(s.proc, s.pids())
+	total, processes := residentBytes(s.proc, s.tree())
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
 	if s.limit > 0 && total > s.limit && !s.killed {
 		s.killed = true
 		s.kill()
 	}
+}
+
+// tree lists the programs. It may be called from several goroutines: a directory
+// has one position.
+func (s *sampler) tree() []int {
+	s.list.Lock()
+	defer s.list.Unlock()
+	return s.pids()
 }
 
 // inside lists the processes of a container's own /proc but its init.
@@ -136,7 +145,7 @@ func (s *sampler) cpu(m *sandbox.Metrics) {
 		return
 	}
 	var user, system time.Duration
-	for _, pid := range s.pids() {
+	for _, pid := range s.tree() {
 		u, k := cpuTimes(readAt(s.proc, fmt.Sprintf("%d/stat", pid)))
 		user, system = user+u, system+k
 	}
