@@ -36,7 +36,7 @@ sudo=
 if [ "$(id -u)" -ne 0 ]; then
 	sudo=sudo
 fi
-echo "setup: installing with $sudo apt-get: ${missing[*]}" >&2
+echo "setup: installing with ${sudo:+$sudo }apt-get: ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
