@@ -3,6 +3,9 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,5 +69,10 @@ func waitFor(ts *testscript.TestScript, _ bool, args []string) {
 // interrupt sends a signal to the process whose id is in a file:
 // interrupt FILE INT.
 func interrupt(ts *testscript.TestScript, _ bool, args []string) {
-	ts.Check(ts.Exec("kill", "-"+args[1], string([]byte(ts.ReadFile(args[0])))))
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
+	ts.Check(err)
+	process, err := os.FindProcess(pid)
+	ts.Check(err)
+	signals := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}
+	ts.Check(process.Signal(signals[args[1]]))
 }

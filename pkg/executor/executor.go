@@ -80,10 +80,10 @@ func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &run{e: e, req: req, id: newID(now), began: now, events: emitter{sink: sink, start: now, cancel: cancel}}
-	if err := r.admit(ctx); err != nil {
-		return nil, err
+	err := r.admit(ctx)
+	if err == nil {
+		err = r.execute(ctx)
 	}
-	err := r.execute(ctx)
 	var input *InputError
 	if errors.As(err, &input) {
 		return nil, input

@@ -72,6 +72,9 @@ func (r *run) resolve(ctx context.Context) error {
 	host := r.e.cfg.Host
 	host.Want = &version
 	found, missing := lang.Find(ctx, host)
+	if ctx.Err() != nil {
+		return errCancelled // what was not found may be there
+	}
 	if len(found) == 0 {
 		detail := lang.Info().Title + " is not installed"
 		if len(missing) > 0 {

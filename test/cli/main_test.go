@@ -24,6 +24,10 @@ import (
 // SANDBOX_DATA_DIR name ones that exist.
 var binary, dataDir string
 
+// coverDir, if set, is where the binary under test writes its coverage. The go
+// command has GOCOVERDIR for itself.
+var coverDir = os.Getenv("SANDBOX_TEST_COVERDIR")
+
 func TestMain(m *testing.M) {
 	code, err := setUp(m)
 	if err != nil {
@@ -47,7 +51,7 @@ func setUp(m *testing.M) (int, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "sandbox-run")
 		args := []string{"build", "-o", binary}
-		if os.Getenv("GOCOVERDIR") != "" {
+		if coverDir != "" {
 			args = append(args, "-cover", "-coverpkg=github.com/sandbox-run/sandbox-run/...")
 		}
 		build := exec.Command("go", append(args, "../../cmd/sandbox-run")...)
@@ -122,6 +126,9 @@ func sandboxRun(t *testing.T, args ...string) outcome {
 func (i invocation) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, i.args...)
 	cmd.Env = append(os.Environ(), "SANDBOX_DATA_DIR="+dataDir)
+	if coverDir != "" {
+		cmd.Env = append(cmd.Env, "GOCOVERDIR="+coverDir)
+	}
 	cmd.Dir = i.dir
 	if !i.user.self {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: i.user.uid, Gid: i.user.uid}}
