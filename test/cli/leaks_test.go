@@ -175,12 +175,12 @@ func TestSignals(t *testing.T) {
 		code   int
 	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
 		t.Run(c.signal.String(), func(t *testing.T) {
-			for _, wait := range []time.Duration{0, 2, 5, 8, 12, 20, 40, 80} {
+			for _, wait := range []int{0, 2, 5, 8, 12, 20, 40, 80} { // milliseconds
 				cmd := invocation{user: user{self: true}, args: []string{"--lang", "bash", "--code", "trap '' TERM; setsid sleep 1000 & sleep 1000"}}.command(t.Context())
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(wait * time.Millisecond)
+				time.Sleep(time.Duration(wait) * time.Millisecond)
 				_ = cmd.Process.Signal(c.signal)
 				_ = cmd.Wait()
 				// Before main is reached, which a busy machine can delay, the

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -11,7 +14,7 @@ import (
 
 // TestPrograms runs the corpus of ordinary programs (test/programs) in the
 // sandbox and compares what they print with what they printed on the bare host,
-// byte for byte. How that was recorded is in each language's record.sh.
+// byte for byte. test/programs/record.sh recorded that.
 func TestPrograms(t *testing.T) {
 	for _, lang := range []string{"python", "javascript", "go", "rust", "java"} {
 		t.Run(lang, func(t *testing.T) {
@@ -19,24 +22,80 @@ func TestPrograms(t *testing.T) {
 			if err != nil || len(dirs) == 0 {
 				t.Fatalf("no programs: %v", err)
 			}
-			var passed atomic.Int64
+			var passed, skipped atomic.Int64
+			version := toolchainVersion(t, lang)
 			t.Run("all", func(t *testing.T) {
 				for _, dir := range dirs {
 					t.Run(filepath.Base(dir), func(t *testing.T) {
 						t.Parallel()
+						if needed := neededVersion(t, dir); older(version, needed) {
+							skipped.Add(1)
+							t.Skipf("it needs %s %s or later; the one here is %s", lang, needed, version)
+						}
 						if runProgram(t, lang, dir) {
 							passed.Add(1)
 						}
 					})
 				}
 			})
-			t.Logf("%d of %d %s programs print what they print on the bare host", passed.Load(), len(dirs), lang)
+			ran := int64(len(dirs)) - skipped.Load()
+			t.Logf("%d of %d %s programs print what they print on the bare host; %d more need a newer toolchain than %s",
+				passed.Load(), ran, lang, skipped.Load(), version)
 		})
 	}
 }
 
+// toolchainVersion is the version that a program of the language gets, empty if
+// there is no toolchain: its programs then fail with what sandbox-run says.
+func toolchainVersion(t *testing.T, lang string) string {
+	o := sandboxRun(t, "languages", "--json")
+	var listed struct {
+		Languages []struct{ Name, Version string }
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &listed); err != nil {
+		t.Fatalf("sandbox-run languages: %v\n%s", err, o.stderr)
+	}
+	for _, l := range listed.Languages {
+		if l.Name == lang {
+			return l.Version
+		}
+	}
+	return ""
+}
+
+// neededVersion reads the file needs: a line of comment that says why, and the
+// oldest toolchain that the program runs with. Without the file it is empty.
+func neededVersion(t *testing.T, dir string) string {
+	content, err := os.ReadFile(filepath.Join(dir, "needs"))
+	if os.IsNotExist(err) {
+		return ""
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	match := regexp.MustCompile(`^# .*\n(\d+(\.\d+)*)\n$`).FindSubmatch(content)
+	if match == nil {
+		t.Fatalf("needs: %q is not a line of comment and a version", content)
+	}
+	return string(match[1])
+}
+
+// older compares the numbers of two versions; what is unknown is not older.
+func older(version, needed string) bool {
+	return version != "" && slices.Compare(numbers(version), numbers(needed)) < 0
+}
+
+func numbers(version string) []int {
+	var all []int
+	for _, part := range regexp.MustCompile(`\d+`).FindAllString(version, -1) {
+		n, _ := strconv.Atoi(part) // digits, and few
+		all = append(all, n)
+	}
+	return all
+}
+
 // aside are the files of a program's folder that are not its source.
-var aside = map[string]bool{"stdin": true, "stdout": true, "stderr": true, "args": true, "env": true, "exit": true}
+var aside = map[string]bool{"stdin": true, "stdout": true, "stderr": true, "args": true, "env": true, "exit": true, "needs": true}
 
 func runProgram(t *testing.T, lang, dir string) (passed bool) {
 	source := t.TempDir()
