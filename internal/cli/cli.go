@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -90,13 +91,27 @@ func (a *app) dispatch(args []string) (int, error) {
 	return v.run(a, rest)
 }
 
-// open reads the configuration and makes the engine.
+// open reads the configuration and makes the engine. The caller frees it with
+// close.
 func (a *app) open(notify func(string)) (Engine, error) {
 	cfg, err := a.config(false)
 	if err != nil {
 		return nil, err
 	}
 	return a.deps.Open(cfg, notify)
+}
+
+// close frees the engine of a verb that runs nothing.
+func (a *app) close(engine Engine) {
+	closeEngine(engine, func(message string) { fmt.Fprintf(a.stderr, "sandbox-run: %s\n", printable(message)) })
+}
+
+// closeEngine frees an engine. That it cannot be freed whole is worth a word, and
+// no reason for another exit code: what was asked for is done.
+func closeEngine(engine Engine, tell func(message string)) {
+	if err := engine.Close(); err != nil {
+		tell("warning: the sandbox was not cleaned up; sandbox-run gc removes what is left: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
 }
 
 // config reads environment and file, and passes warnings on unless nothing of

@@ -35,6 +35,7 @@ func TestSessions(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("FAKE_SCRIPT", filepath.Join(env.WorkDir, "script"))
 			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("SANDBOX_DATA_DIR", filepath.Join(env.WorkDir, "data"))
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "waitfor": waitFor, "interrupt": interrupt},

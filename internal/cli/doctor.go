@@ -42,7 +42,7 @@ func (a *app) doctor(args []string) (int, error) {
 	defer stop.release()
 	engine, err := a.deps.Open(cfg, func(string) {})
 	if err == nil {
-		defer engine.Close()
+		defer a.close(engine)
 		var caps sandbox.Capabilities
 		if caps, err = engine.Probe(stop.ctx); err == nil {
 			report = newReport(caps)

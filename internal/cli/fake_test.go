@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -153,4 +154,9 @@ func reclaimFake() ([]string, error) {
 	return strings.Fields(os.Getenv("FAKE_LEFTOVERS")), nil
 }
 
-func (f *fakeEngine) Close() error { return nil }
+func (f *fakeEngine) Close() error {
+	if problem := os.Getenv("FAKE_CLOSE"); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}

@@ -45,17 +45,23 @@ func knownLanguage(asked string) error {
 }
 
 // projectLanguage is the language of several files: the one asked for, that of
-// the entry, that of the only conventional entry, or the only one there is.
+// the entry, that of the only conventional entry, or the only one there is. An
+// entry that is a directory, such as a package, counts as the project. One that
+// is neither may be a name that the only language there is knows better.
 func projectLanguage(asked, entry string, files map[string]executor.InputFile) (string, error) {
 	if asked != "" {
 		return asked, knownLanguage(asked)
 	}
+	if main, ok := files[entry]; ok {
+		return chooseLanguage("", entry, main.Content)
+	}
 	if entry != "" {
-		main, ok := files[entry]
-		if !ok {
+		switch inside := filesBelow(entry, files); {
+		case len(inside) > 0:
+			files = inside
+		case len(languagesByName(files)) != 1:
 			return "", fmt.Errorf("--entry %s is not among the files: %s", entry, someNames(files))
 		}
-		return chooseLanguage("", entry, main.Content)
 	}
 	byName := languagesByName(files)
 	for _, found := range [][]string{languagesByEntry(files), byName} {
@@ -67,6 +73,17 @@ func projectLanguage(asked, entry string, files map[string]executor.InputFile) (
 		return "", fmt.Errorf("no file of a known language is among %s: say --lang", someNames(files))
 	}
 	return "", fmt.Errorf("the files are in several languages (%s): say --lang or --entry", strings.Join(byName, ", "))
+}
+
+// filesBelow are the files of a directory, named from there.
+func filesBelow(dir string, files map[string]executor.InputFile) map[string]executor.InputFile {
+	below := map[string]executor.InputFile{}
+	for name, file := range files {
+		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
+			below[rest] = file
+		}
+	}
+	return below
 }
 
 // languagesByEntry are those whose conventional entry is among the files.

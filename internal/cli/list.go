@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
 
@@ -34,7 +36,7 @@ func (a *app) languages(args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer engine.Close()
+	defer a.close(engine)
 	rows := languageRows(stop.ctx, engine)
 	if f.JSON {
 		return exitOK, a.printJSON(map[string]any{"languages": rows})
@@ -99,18 +101,24 @@ func languageTable(rows []languageRow) string {
 	return b.String()
 }
 
-// gc removes what killed runs left behind.
+// gc removes what killed runs left behind, and what only older versions needed.
 func (a *app) gc(args []string) (int, error) {
 	f, help, err := a.parseList("gc", args)
 	if err != nil || help {
 		return exitOK, err
+	}
+	cfg, err := a.config(false)
+	if err != nil {
+		return 0, err
 	}
 	// A signal does not cut this short: what is left half removed would be
 	// found again, but there is nothing to gain.
 	stop := newStopper()
 	defer stop.release()
 	removed, err := a.deps.Reclaim()
-	if err != nil {
+	old, oldErr := executor.Reclaim(stop.ctx, cfg.DataDir)
+	removed = append(removed, old...)
+	if err := errors.Join(err, oldErr); err != nil {
 		return 0, fmt.Errorf("cannot remove everything: %w", err)
 	}
 	if f.JSON {

@@ -109,6 +109,9 @@ func manEnvironment() string {
 	var b strings.Builder
 	b.WriteString(".SH ENVIRONMENT\nA flag beats a variable, and a variable beats the configuration file.\n")
 	for _, v := range config.Variables() {
+		if v.Server {
+			continue
+		}
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(v.Name), roff(v.Help))
 		if v.Default != "" {
 			fmt.Fprintf(&b, " Default: %s.", roff(v.Default))

@@ -23,7 +23,8 @@ const (
 type printer interface {
 	// event shows one event as it happens. Its error ends the run.
 	event(e api.Event) error
-	// notice tells of something slow that is prepared before the run.
+	// notice tells of what belongs to no run: something slow that is prepared
+	// before it, or what could not be cleaned up after it.
 	notice(message string)
 	// finish shows the result. written is what happened to --out, or nil.
 	finish(r *api.Result, written *outDir) error
@@ -64,18 +65,18 @@ func (c *cut) take(p []byte) (rest []byte, firstCut bool) {
 	return p, firstCut
 }
 
-// write passes program output on to the stream it was written to, and tells
-// whether this is where it was cut.
-func (o *output) write(kind api.EventType, data []byte) (firstCut bool, err error) {
+// write passes program output on to the stream it was written to, and returns
+// what of it came through and whether this is where it was cut.
+func (o *output) write(kind api.EventType, data []byte) (shown []byte, firstCut bool, err error) {
 	w, c := o.stdout, &o.cutStdout
 	if kind == api.EventStderr {
 		w, c = o.stderr, &o.cutStderr
 	}
-	data, firstCut = c.take(data)
-	if len(data) > 0 {
-		_, err = w.Write(data)
+	shown, firstCut = c.take(data)
+	if len(shown) > 0 {
+		_, err = w.Write(shown)
 	}
-	return firstCut, err
+	return shown, firstCut, err
 }
 
 // eventBytes are the exact bytes of a stdout or stderr event.
@@ -121,7 +122,7 @@ func (p *rawPrinter) event(e api.Event) error {
 		}
 		data, err := eventBytes(e)
 		if err == nil {
-			_, err = p.write(e.Type, data)
+			_, _, err = p.write(e.Type, data)
 		}
 		return err
 	}

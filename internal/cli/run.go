@@ -69,7 +69,7 @@ func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopp
 	if err != nil {
 		return 0, err
 	}
-	defer engine.Close()
+	defer closeEngine(engine, p.notice)
 	r, err := a.runJob(engine, Job{Request: req}, f, p, stop)
 	if err != nil {
 		return 0, err

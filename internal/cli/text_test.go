@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
 func TestPrintable(t *testing.T) {
@@ -91,6 +93,34 @@ func TestCut(t *testing.T) {
 	all := cut{}
 	if rest, first := all.take([]byte("abc")); string(rest) != "abc" || first {
 		t.Errorf("without a cut %q, %v", rest, first)
+	}
+}
+
+// Where output is cut is said on a line of its own, whatever was cut off, and
+// what comes after it begins on one too.
+func TestTextCut(t *testing.T) {
+	const notice = "── stdout is cut here (--max-output)\n"
+	for _, tt := range []struct {
+		chunks []string
+		want   string
+	}{
+		{[]string{"abc\ndef\n"}, "abc\nd\n" + notice + "── end\n"},
+		{[]string{"abcd\nef"}, "abcd\n" + notice + "── end\n"},
+		{[]string{"abcde", "f\n"}, "abcde\n" + notice + "── end\n"},
+		{[]string{"abc\ndef\n", "more"}, "abc\nd\n" + notice + "── end\n"},
+		{[]string{"abc"}, "abc\n── end\n"},
+	} {
+		var b bytes.Buffer
+		p := &textPrinter{output: &output{stdout: &b, stderr: &b, cutStdout: cut{on: true, left: 5}}, shared: true, eol: "\n"}
+		for _, chunk := range tt.chunks {
+			if err := p.event(api.Event{Type: api.EventStdout, Data: chunk}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.notice("end")
+		if b.String() != tt.want {
+			t.Errorf("%q shows %q, want %q", tt.chunks, b.String(), tt.want)
+		}
 	}
 }
 

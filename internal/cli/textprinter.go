@@ -94,10 +94,10 @@ func (p *textPrinter) program(e api.Event) error {
 	if beforeRun(p.phase) {
 		kind, p.early = api.EventStderr, true
 	}
-	if kind == api.EventStderr || p.shared {
-		p.midLine = data[len(data)-1] != '\n'
+	shown, firstCut, err := p.write(kind, data)
+	if len(shown) > 0 && (kind == api.EventStderr || p.shared) {
+		p.midLine = shown[len(shown)-1] != '\n'
 	}
-	firstCut, err := p.write(kind, data)
 	if err == nil && firstCut {
 		err = p.line(p.paint.text(styleYellow, fmt.Sprintf("── %s is cut here (--max-output)", kind)))
 	}

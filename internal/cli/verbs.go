@@ -18,7 +18,7 @@ func verbs() []verb {
 			grammar: func() any { return &listFlags{} }, run: (*app).languages},
 		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it.",
 			grammar: func() any { return &listFlags{} }, run: (*app).doctor},
-		{name: "gc", help: "Remove what killed runs left behind.",
+		{name: "gc", help: "Remove what killed runs and older versions left behind.",
 			grammar: func() any { return &listFlags{} }, run: (*app).gc},
 		{name: "completion", help: "Print a completion script for bash, zsh or fish.",
 			grammar: func() any { return &completionFlags{} }, run: (*app).completion},

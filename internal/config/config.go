@@ -48,6 +48,34 @@ type Config struct {
 
 	// DataDir holds build caches, the ledger and what else outlives a run.
 	DataDir string
+
+	// Server is what the server alone reads.
+	Server Server
+}
+
+// Server is what an operator decides about sandbox-server.
+type Server struct {
+	// Addr is the address to listen on; empty means loopback. Port 0 means any.
+	Addr string
+	Port int64
+	// APIKey is a key of the operator's own; APIKeysFile names more.
+	APIKey, APIKeysFile string
+	// Insecure lets everybody in, without keys, wherever the server listens.
+	Insecure bool
+	// TLSCert and TLSKey are files in PEM.
+	TLSCert, TLSKey string
+	// MaxConcurrent is how many runs go on at a time, TotalMemoryBytes what
+	// their memory limits may add up to; 0 means what suits the machine.
+	MaxConcurrent    int64
+	TotalMemoryBytes int64
+	// Queue is how many more may wait.
+	Queue int64
+	// MaxBodyBytes bounds a request's body.
+	MaxBodyBytes int64
+	// Drain is how long runs may go on after SIGTERM.
+	Drain time.Duration
+	// AuditDays is how long audit lines are kept.
+	AuditDays int64
 }
 
 // Default returns the configuration of an empty environment.
@@ -67,6 +95,7 @@ func Default() Config {
 		InstallTimeout:     120 * time.Second,
 		CompileMemoryBytes: 2 << 30,
 		CompileDiskBytes:   1 << 30,
+		Server:             Server{Port: 8080, MaxBodyBytes: 16 << 20, Drain: 30 * time.Second, AuditDays: 90},
 	}
 }
 
@@ -74,12 +103,27 @@ func Default() Config {
 // names. The warnings are for the user; the error names the variable or the
 // line of the file that is wrong.
 func Load(environ []string) (Config, []string, error) {
+	c, env, err := load(environ)
+	return c, misspelt(env), err
+}
+
+// LoadStrict is [Load] for a program that owns the prefix: a name that is not
+// known is an error.
+func LoadStrict(environ []string) (Config, error) {
+	c, env, err := load(environ)
+	if err == nil {
+		err = unknown(env)
+	}
+	return c, err
+}
+
+func load(environ []string) (Config, map[string]string, error) {
 	c := Default()
 	env := sandboxVariables(environ)
 	vars := variables()
 	if path := env[fileVariable]; path != "" {
 		if err := loadFile(&c, vars, path); err != nil {
-			return c, nil, err
+			return c, env, err
 		}
 	}
 	for _, v := range vars {
@@ -88,13 +132,13 @@ func Load(environ []string) (Config, []string, error) {
 			continue
 		}
 		if err := v.set(&c, value); err != nil {
-			return c, nil, fmt.Errorf("%s: %w", v.Name, err)
+			return c, env, fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
 	if c.DataDir == "" {
 		c.DataDir = defaultDataDir(environ, os.Geteuid())
 	}
-	return c, misspelt(env), nil
+	return c, env, nil
 }
 
 // defaultDataDir is where data lives that outlives a run: the system's place

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,26 @@ func lookup(environ []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// unknown is the error of names that are not known.
+func unknown(env map[string]string) error {
+	var known []string
+	for _, v := range Variables() {
+		known = append(known, v.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		switch near := Nearest(name, known); {
+		case slices.Contains(known, name):
+			continue
+		case slices.Contains(laterVariables(), name):
+			return fmt.Errorf("%s has no effect in this version; take it away, so that nobody relies on it", name)
+		case len(near) > 0:
+			return fmt.Errorf("%s is not a setting: did you mean %s?", name, near[0])
+		}
+		return fmt.Errorf("%s is not a setting; .env.example lists them all", name)
+	}
+	return nil
 }
 
 // misspelt warns of variables that are nearly one that is read here, in

@@ -26,7 +26,9 @@ type Variable struct {
 	Default string
 	// Help is one sentence.
 	Help string
-	set  func(c *Config, value string) error
+	// Server is set when sandbox-server alone heeds it.
+	Server bool
+	set    func(c *Config, value string) error
 }
 
 // Key is the variable's name in the configuration file.
@@ -41,45 +43,88 @@ func Variables() []Variable {
 
 // variables are those that a configuration file may hold as well.
 func variables() []Variable {
-	return slices.Concat(walls(), limits(), ceilings(), phases())
+	return slices.Concat(walls(), limits(), ceilings(), phases(), server())
 }
 
 func walls() []Variable {
 	return []Variable{
-		{"SANDBOX_TYPE", "local", "The runtime; this build has local, the kernel of this machine.", setRuntime},
-		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", setLevel},
-		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", setDataDir},
-		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", setToolchains},
+		{"SANDBOX_TYPE", "local", "The runtime; this build has local, the kernel of this machine.", false, setRuntime},
+		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", false, setLevel},
+		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", false, setDataDir},
+		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", false, setToolchains},
 	}
 }
 
 func limits() []Variable {
 	return []Variable{
-		{"SANDBOX_TIMEOUT_SEC", "33", "Wall clock of the run, in seconds.", into(ParseSeconds, func(c *Config) *time.Duration { return &c.Timeout })},
-		{"SANDBOX_MEMORY_MB", "512", "Memory and swap together, in MiB; files of the workspace count.", into(parseMiB, func(c *Config) *int64 { return &c.MemoryBytes })},
-		{"SANDBOX_CPUS", "1", "Cores' worth of CPU time, e.g. 0.5 or 2.", into(ParseCPUs, func(c *Config) *float64 { return &c.CPUs })},
-		{"SANDBOX_PIDS", "128", "Processes and threads together.", into(ParseCount, func(c *Config) *int64 { return &c.Processes })},
-		{"SANDBOX_DISK_MB", "256", "Files of the workspace and /tmp, in MiB.", into(parseMiB, func(c *Config) *int64 { return &c.DiskBytes })},
-		{"SANDBOX_MAX_OUTPUT_KB", "20", "What a result keeps of each output stream, in KiB: head and tail.", into(parseKiB, func(c *Config) *int64 { return &c.MaxOutputBytes })},
-		{"SANDBOX_MAX_STREAM_MB", "64", "Where an output stream ends the run, in MiB.", into(parseMiB, func(c *Config) *int64 { return &c.MaxStreamBytes })},
+		{"SANDBOX_TIMEOUT_SEC", "33", "Wall clock of the run, in seconds.", false, into(ParseSeconds, func(c *Config) *time.Duration { return &c.Timeout })},
+		{"SANDBOX_MEMORY_MB", "512", "Memory and swap together, in MiB; files of the workspace count.", false, into(parseMiB, func(c *Config) *int64 { return &c.MemoryBytes })},
+		{"SANDBOX_CPUS", "1", "Cores' worth of CPU time, e.g. 0.5 or 2.", false, into(ParseCPUs, func(c *Config) *float64 { return &c.CPUs })},
+		{"SANDBOX_PIDS", "128", "Processes and threads together.", false, into(ParseCount, func(c *Config) *int64 { return &c.Processes })},
+		{"SANDBOX_DISK_MB", "256", "Files of the workspace and /tmp, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.DiskBytes })},
+		{"SANDBOX_MAX_OUTPUT_KB", "20", "What a result keeps of each output stream, in KiB: head and tail.", false, into(parseKiB, func(c *Config) *int64 { return &c.MaxOutputBytes })},
+		{"SANDBOX_MAX_STREAM_MB", "64", "Where an output stream ends the run, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.MaxStreamBytes })},
 	}
 }
 
 func ceilings() []Variable {
 	return []Variable{
-		{"SANDBOX_MAX_TIMEOUT_SEC", "", "The longest wall clock that a request may ask for, in seconds; unset: no ceiling at the command line.", into(ParseSeconds, func(c *Config) *time.Duration { return &c.MaxTimeout })},
-		{"SANDBOX_MAX_MEMORY_MB", "", "The most memory that a request may ask for, in MiB.", into(parseMiB, func(c *Config) *int64 { return &c.MaxMemoryBytes })},
-		{"SANDBOX_MAX_CPUS", "", "The most CPUs that a request may ask for.", into(ParseCPUs, func(c *Config) *float64 { return &c.MaxCPUs })},
-		{"SANDBOX_MAX_PIDS", "", "The most processes that a request may ask for.", into(ParseCount, func(c *Config) *int64 { return &c.MaxProcesses })},
-		{"SANDBOX_MAX_DISK_MB", "", "The most disk that a request may ask for, in MiB.", into(parseMiB, func(c *Config) *int64 { return &c.MaxDiskBytes })},
+		{"SANDBOX_MAX_TIMEOUT_SEC", "", "The longest wall clock that a request may ask for, in seconds; unset: no ceiling at the command line.", false, into(ParseSeconds, func(c *Config) *time.Duration { return &c.MaxTimeout })},
+		{"SANDBOX_MAX_MEMORY_MB", "", "The most memory that a request may ask for, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.MaxMemoryBytes })},
+		{"SANDBOX_MAX_CPUS", "", "The most CPUs that a request may ask for.", false, into(ParseCPUs, func(c *Config) *float64 { return &c.MaxCPUs })},
+		{"SANDBOX_MAX_PIDS", "", "The most processes that a request may ask for.", false, into(ParseCount, func(c *Config) *int64 { return &c.MaxProcesses })},
+		{"SANDBOX_MAX_DISK_MB", "", "The most disk that a request may ask for, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.MaxDiskBytes })},
 	}
 }
 
 func phases() []Variable {
 	return []Variable{
-		{"SANDBOX_COMPILE_MEMORY_MB", "2048", "Memory of the compile phase, in MiB.", into(parseMiB, func(c *Config) *int64 { return &c.CompileMemoryBytes })},
-		{"SANDBOX_COMPILE_CPUS", "", "CPUs of the compile phase; unset: all.", into(ParseCPUs, func(c *Config) *float64 { return &c.CompileCPUs })},
+		{"SANDBOX_COMPILE_MEMORY_MB", "2048", "Memory of the compile phase, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.CompileMemoryBytes })},
+		{"SANDBOX_COMPILE_CPUS", "", "CPUs of the compile phase; unset: all.", false, into(ParseCPUs, func(c *Config) *float64 { return &c.CompileCPUs })},
 	}
+}
+
+func server() []Variable {
+	return []Variable{
+		{"SANDBOX_PORT", "8080", "The port to listen on; 0 takes a free one.", true, into(parsePort, func(c *Config) *int64 { return &c.Server.Port })},
+		{"SANDBOX_ADDR", "", "The address to listen on; unset: loopback. Any other needs keys.", true, into(text, func(c *Config) *string { return &c.Server.Addr })},
+		{"SANDBOX_API_KEY", "", "A key of your own choosing, at least 16 characters.", true, into(text, func(c *Config) *string { return &c.Server.APIKey })},
+		{"SANDBOX_API_KEYS_FILE", "", "A YAML file of keys, tenants and their limits.", true, into(text, func(c *Config) *string { return &c.Server.APIKeysFile })},
+		{"SANDBOX_INSECURE", "false", "True lets everybody in without a key, wherever it listens.", true, into(parseBool, func(c *Config) *bool { return &c.Server.Insecure })},
+		{"SANDBOX_TLS_CERT", "", "A certificate chain in PEM; with SANDBOX_TLS_KEY it serves HTTPS.", true, into(text, func(c *Config) *string { return &c.Server.TLSCert })},
+		{"SANDBOX_TLS_KEY", "", "The certificate's private key in PEM.", true, into(text, func(c *Config) *string { return &c.Server.TLSKey })},
+		{"SANDBOX_MAX_CONCURRENT", "", "Runs at a time; unset: 8 for each core, fewer where so many default memory limits do not fit.", true, into(ParseCount, func(c *Config) *int64 { return &c.Server.MaxConcurrent })},
+		{"SANDBOX_TOTAL_MEMORY_MB", "", "What the memory limits of all runs may add up to, in MiB; unset: three quarters of the machine's, or of its own control group's.", true, into(parseMiB, func(c *Config) *int64 { return &c.Server.TotalMemoryBytes })},
+		{"SANDBOX_QUEUE", "0", "Runs that may wait for a place; 0: none waits.", true, into(parseQueue, func(c *Config) *int64 { return &c.Server.Queue })},
+		{"SANDBOX_MAX_BODY_MB", "16", "The largest request body, in MiB.", true, into(parseMiB, func(c *Config) *int64 { return &c.Server.MaxBodyBytes })},
+		{"SANDBOX_DRAIN_SEC", "30", "How long runs may go on after SIGTERM, in seconds.", true, into(ParseSeconds, func(c *Config) *time.Duration { return &c.Server.Drain })},
+		{"SANDBOX_AUDIT_DAYS", "90", "How long audit lines are kept, in days.", true, into(ParseCount, func(c *Config) *int64 { return &c.Server.AuditDays })},
+	}
+}
+
+func text(s string) (string, error) { return s, nil }
+
+func parseBool(s string) (bool, error) {
+	switch s {
+	case "true", "1":
+		return true, nil
+	case "false", "0":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", s)
+}
+
+func parsePort(s string) (int64, error) { return parseRange(s, "port", 65535) }
+
+func parseQueue(s string) (int64, error) { return parseRange(s, "queue", 100_000) }
+
+// parseRange reads a whole number from 0 to most.
+func parseRange(s, what string, most int64) (int64, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 0 || n > most {
+		return 0, fmt.Errorf("%s %q is not a whole number from 0 to %d", what, s, most)
+	}
+	return n, nil
 }
 
 // laterVariables belong to other programs and features of this project. They
@@ -87,9 +132,7 @@ func phases() []Variable {
 func laterVariables() []string {
 	return []string{
 		"SANDBOX_FALLBACK", "SANDBOX_BLOCK_DANGEROUS_IMPORTS", "SANDBOX_BLOCKED_IMPORTS",
-		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_PORT", "SANDBOX_ADDR",
-		"SANDBOX_API_KEY", "SANDBOX_API_KEYS_FILE", "SANDBOX_INSECURE", "SANDBOX_MAX_CONCURRENT",
-		"SANDBOX_QUEUE", "SANDBOX_MAX_BODY_MB", "SANDBOX_PYTHON_INDEX", "SANDBOX_NPM_REGISTRY",
+		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_PYTHON_INDEX", "SANDBOX_NPM_REGISTRY",
 		"SANDBOX_GOPROXY", "SANDBOX_CARGO_REGISTRY", "SANDBOX_MAVEN_REPOSITORY", "SANDBOX_WARM",
 		"SANDBOX_CLUSTER", "SANDBOX_STRICT_VERSIONS", "SANDBOX_DOCKER_IMAGE", "SANDBOX_OCI_RUNTIME",
 	}

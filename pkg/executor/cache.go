@@ -33,7 +33,7 @@ func (e *Executor) buildCache(ctx context.Context, tc language.Toolchain, cache 
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return "", fmt.Errorf("make the cache directory: %w", err)
 	}
-	unlock, err := lockFile(dir + ".lock")
+	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
 		return "", err
 	}

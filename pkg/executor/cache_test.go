@@ -166,8 +166,37 @@ func TestBuildCacheCancelled(t *testing.T) {
 	rt.checkDeleted(t)
 }
 
+// Who waits for a lock gets it when it is free, and no longer waits when it is
+// cancelled: without that this test never ends.
+func TestLockFileWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	unlock, err := lockFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		if _, err := lockFile(ctx, path); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of the context", err)
+		}
+	})
+	cancel()
+	group.Wait()
+	group.Go(func() {
+		unlock, err := lockFile(t.Context(), path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		unlock()
+	})
+	unlock()
+	group.Wait()
+}
+
 func TestLockFileCannotBeMade(t *testing.T) {
-	if _, err := lockFile(filepath.Join(t.TempDir(), "no", "such")); err == nil || !strings.Contains(err.Error(), "lock the cache") {
+	if _, err := lockFile(t.Context(), filepath.Join(t.TempDir(), "no", "such")); err == nil || !strings.Contains(err.Error(), "lock the cache") {
 		t.Errorf("error %v", err)
 	}
 }

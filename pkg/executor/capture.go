@@ -29,7 +29,14 @@ type capture struct {
 	next    int    // where the ring goes on
 	maxHead int
 	maxTail int
-	pending []byte // the beginning of a rune whose rest has not come yet
+	pending []byte    // the beginning of a rune whose rest has not come yet
+	shown   *keptText // what text has built; nil after each Write
+}
+
+// keptText is the kept output as the result carries it.
+type keptText struct {
+	text, exact string // exact is in base64, and empty when text says it all
+	truncated   bool
 }
 
 func newCapture(kind api.EventType, emit func(api.Event) error, keep, ceiling int64) *capture {
@@ -44,6 +51,7 @@ func (c *capture) Write(b []byte) (int, error) {
 		b = b[:c.ceiling-c.total]
 	}
 	c.total += int64(len(b))
+	c.shown = nil
 	c.keep(b)
 	c.mu.Unlock()
 	if err := c.send(b); err != nil {
@@ -124,10 +132,8 @@ func cutRune(b []byte) int {
 }
 
 // kept is what the result shows: everything, or head and tail with a line
-// between that says how much is missing.
+// between that says how much is missing. The caller holds mu.
 func (c *capture) kept() (content []byte, truncated bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	tail := append(append([]byte(nil), c.tail[c.next:]...), c.tail[:c.next]...)
 	if c.total == int64(len(c.head)+len(tail)) {
 		return append(append([]byte(nil), c.head...), tail...), false
@@ -144,14 +150,19 @@ func (c *capture) kept() (content []byte, truncated bool) {
 }
 
 // text is the kept output as the result carries it: valid UTF-8, and the exact
-// bytes in base64 when it was not.
+// bytes in base64 when it was not. It is asked for by the diagnosis, the phase
+// and the result, and built once.
 func (c *capture) text() (text, exact string, truncated bool) {
-	b, truncated := c.kept()
-	text = toUTF8(b)
-	if !utf8.Valid(b) {
-		exact = base64.StdEncoding.EncodeToString(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.shown == nil {
+		b, truncated := c.kept()
+		c.shown = &keptText{text: toUTF8(b), truncated: truncated}
+		if !utf8.Valid(b) {
+			c.shown.exact = base64.StdEncoding.EncodeToString(b)
+		}
 	}
-	return text, exact, truncated
+	return c.shown.text, c.shown.exact, c.shown.truncated
 }
 
 // toUTF8 replaces each byte that is no part of a rune by U+FFFD.

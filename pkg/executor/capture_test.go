@@ -233,6 +233,19 @@ func TestCaptureText(t *testing.T) {
 	}
 }
 
+// The text is built once, and again when more was written.
+func TestCaptureTextIsBuiltOnce(t *testing.T) {
+	c := newCapture(api.EventStdout, nil, 100, 0)
+	_, _ = c.Write([]byte("a\xff"))
+	if n := testing.AllocsPerRun(10, func() { _, _, _ = c.text() }); n != 0 {
+		t.Errorf("%v allocations for a text that was built before", n)
+	}
+	_, _ = c.Write([]byte("b"))
+	if text, exact, _ := c.text(); text != "a\uFFFDb" || exact != "Yf9i" {
+		t.Errorf("text %q, base64 %q", text, exact)
+	}
+}
+
 func TestToUTF8(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		b := rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -29,6 +28,9 @@ type Config struct {
 	DataDir string
 	// Host is where toolchains are looked for.
 	Host language.Host
+	// Heartbeat is how long a stream of events may be silent before it gets a
+	// heartbeat; 0 sends none.
+	Heartbeat time.Duration
 	// Notify is told of slow preparations, such as filling a build cache; it
 	// may be nil.
 	Notify func(message string)
@@ -76,24 +78,11 @@ func New(rt sandbox.Runtime, cfg Config) *Executor {
 // our side once the request was accepted, is in the result; the error is an
 // [*InputError]. sink may be nil.
 func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
-	now := time.Now()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	r := &run{e: e, req: req, id: newID(now), began: now, events: emitter{sink: sink, start: now, cancel: cancel}}
-	err := r.admit(ctx)
-	if err == nil {
-		err = r.execute(ctx)
+	admitted, err := e.Admit(ctx, req)
+	if err != nil {
+		return nil, err
 	}
-	var input *InputError
-	if errors.As(err, &input) {
-		return nil, input
-	}
-	if cancelled(ctx, err) {
-		err = errCancelled
-	}
-	result := r.result(err)
-	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})
-	return result, nil
+	return admitted.Run(ctx, sink)
 }
 
 // Toolchains lists what was found for every language, and what is missing.

@@ -79,7 +79,7 @@ type fakeContainer struct {
 func (c *fakeContainer) ID() string { return c.id }
 func (c *fakeContainer) Isolation() sandbox.Isolation {
 	return sandbox.Isolation{Level: sandbox.LevelFull, Mechanisms: map[string]string{"seccomp": api.Enforced},
-		Limits: map[string]string{sandbox.LimitMemory: api.Sampled}, Warnings: []string{"memory is sampled"}}
+		Limits: map[string]string{sandbox.LimitMemory: api.Sampled, sandbox.LimitCPUs: api.Degraded}, Warnings: []string{"memory is sampled"}}
 }
 
 func (c *fakeContainer) Files(dir string) (sandbox.FileTree, error) {

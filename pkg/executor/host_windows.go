@@ -1,9 +1,17 @@
 package executor
 
-import "os"
+import (
+	"context"
+	"os"
+)
 
 // lockFile is not needed where no local runtime prepares caches.
-func lockFile(string) (unlock func(), err error) { return func() {}, nil }
+func lockFile(context.Context, string) (unlock func(), err error) { return func() {}, nil }
+
+func lockDir(dir string, _ bool) (unlock func(), err error) {
+	_, err = os.Stat(dir)
+	return func() {}, err
+}
 
 func takeOver(*os.Root, string) error { return nil }
 

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -66,10 +67,22 @@ func (e *Executor) limits(req Request) (sandbox.Limits, error) {
 	if l.OpenFiles == 0 {
 		l.OpenFiles = d.OpenFiles
 	}
-	if err := l.Validate(); err != nil {
-		return l, &InputError{Kind: InputInvalid, Field: "/limits", Detail: err.Error()}
+	var outOfRange *sandbox.RangeError
+	if errors.As(l.Validate(), &outOfRange) {
+		return l, &InputError{Kind: InputInvalid, Field: limitPointers[outOfRange.Limit], Detail: outOfRange.Detail}
 	}
 	return l, e.belowCeilings(l)
+}
+
+// limitPointers are the JSON pointers of limits in a request.
+var limitPointers = map[string]string{
+	sandbox.LimitWallTime:  "/timeout_seconds",
+	sandbox.LimitCPUTime:   "/limits/cpu_seconds",
+	sandbox.LimitCPUs:      "/limits/cpu_cores",
+	sandbox.LimitMemory:    "/limits/memory_mb",
+	sandbox.LimitDisk:      "/limits/disk_mb",
+	sandbox.LimitProcesses: "/limits/processes",
+	sandbox.LimitOpenFiles: "/limits/open_files",
 }
 
 // defaults are the configured ones, lowered to a ceiling that is below.
@@ -93,19 +106,19 @@ func under[T cmp.Ordered](value, ceiling T) T {
 func (e *Executor) belowCeilings(l sandbox.Limits) error {
 	c := e.cfg.Ceilings
 	for _, x := range []struct {
-		name        string
+		limit, name string
 		asked, most float64
 		unit        string
 	}{
-		{"timeout", l.WallTime.Seconds(), c.WallTime.Seconds(), "s"},
-		{"CPU time", l.CPUTime.Seconds(), c.CPUTime.Seconds(), "s"},
-		{"memory", float64(l.MemoryBytes) / (1 << 20), float64(c.MemoryBytes) / (1 << 20), " MiB"},
-		{"CPUs", l.CPUs, c.CPUs, ""},
-		{"processes", float64(l.Processes), float64(c.Processes), ""},
-		{"open files", float64(l.OpenFiles), float64(c.OpenFiles), ""},
+		{sandbox.LimitWallTime, "timeout", l.WallTime.Seconds(), c.WallTime.Seconds(), "s"},
+		{sandbox.LimitCPUTime, "CPU time", l.CPUTime.Seconds(), c.CPUTime.Seconds(), "s"},
+		{sandbox.LimitMemory, "memory", float64(l.MemoryBytes) / (1 << 20), float64(c.MemoryBytes) / (1 << 20), " MiB"},
+		{sandbox.LimitCPUs, "CPUs", l.CPUs, c.CPUs, ""},
+		{sandbox.LimitProcesses, "processes", float64(l.Processes), float64(c.Processes), ""},
+		{sandbox.LimitOpenFiles, "open files", float64(l.OpenFiles), float64(c.OpenFiles), ""},
 	} {
 		if x.most > 0 && x.asked > x.most {
-			return &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+			return &InputError{Kind: InputInvalid, Field: limitPointers[x.limit], Detail: fmt.Sprintf(
 				"%s of %s%s is over the ceiling of %s%s that this installation allows", x.name, decimal(x.asked), x.unit, decimal(x.most), x.unit)}
 		}
 	}
@@ -116,7 +129,7 @@ func (e *Executor) belowCeilings(l sandbox.Limits) error {
 // can be meant. A zero is not asked for and passes.
 func checkBounds(req Request) error {
 	if n := req.MaxOutputBytes; n < 0 || n > sandbox.MaxBytes {
-		return &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+		return &InputError{Kind: InputInvalid, Field: "/limits/output_kb", Detail: fmt.Sprintf(
 			"%d bytes of output to keep are out of range: at least 1, at most %d", n, int64(sandbox.MaxBytes))}
 	}
 	if d := req.CompileTimeout; d != 0 && (d < time.Millisecond || d > sandbox.MaxWallTime) {
@@ -134,10 +147,10 @@ func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 	}
 	switch {
 	case bytes < sandbox.MinDiskBytes || bytes > sandbox.MaxBytes:
-		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits/disk_mb", Detail: fmt.Sprintf(
 			"disk limit %d bytes is out of range: at least %d", bytes, sandbox.MinDiskBytes)}
 	case e.cfg.MaxDiskBytes > 0 && bytes > e.cfg.MaxDiskBytes:
-		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits", Detail: fmt.Sprintf(
+		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits/disk_mb", Detail: fmt.Sprintf(
 			"disk limit %s is over the ceiling of %s that this installation allows", humanBytes(bytes), humanBytes(e.cfg.MaxDiskBytes))}
 	}
 	return diskLimit(bytes), nil

@@ -63,28 +63,31 @@ func TestAskedForLimitsWin(t *testing.T) {
 }
 
 func TestLimitsThatCannotBe(t *testing.T) {
-	for name, l := range map[string]sandbox.Limits{
-		"negative wall":       {WallTime: -time.Second},
-		"wall below a tick":   {WallTime: time.Microsecond},
-		"a wall of centuries": {WallTime: math.MaxInt64},
-		"negative CPU time":   {CPUTime: -1},
-		"NaN CPUs":            {CPUs: math.NaN()},
-		"infinite CPUs":       {CPUs: math.Inf(1)},
-		"negative CPUs":       {CPUs: -1},
-		"tiny CPUs":           {CPUs: 1e-9},
-		"negative memory":     {MemoryBytes: -1},
-		"a byte of memory":    {MemoryBytes: 1},
-		"absurd memory":       {MemoryBytes: math.MaxInt64},
-		"negative processes":  {Processes: -1},
-		"absurd processes":    {Processes: math.MaxInt64},
-		"three files":         {OpenFiles: 3},
-		"negative files":      {OpenFiles: math.MinInt64},
-		"negative file size":  {FileSizeBytes: -1},
+	for name, c := range map[string]struct {
+		limits sandbox.Limits
+		field  string
+	}{
+		"negative wall":       {sandbox.Limits{WallTime: -time.Second}, "/timeout_seconds"},
+		"wall below a tick":   {sandbox.Limits{WallTime: time.Microsecond}, "/timeout_seconds"},
+		"a wall of centuries": {sandbox.Limits{WallTime: math.MaxInt64}, "/timeout_seconds"},
+		"negative CPU time":   {sandbox.Limits{CPUTime: -1}, "/limits/cpu_seconds"},
+		"NaN CPUs":            {sandbox.Limits{CPUs: math.NaN()}, "/limits/cpu_cores"},
+		"infinite CPUs":       {sandbox.Limits{CPUs: math.Inf(1)}, "/limits/cpu_cores"},
+		"negative CPUs":       {sandbox.Limits{CPUs: -1}, "/limits/cpu_cores"},
+		"tiny CPUs":           {sandbox.Limits{CPUs: 1e-9}, "/limits/cpu_cores"},
+		"negative memory":     {sandbox.Limits{MemoryBytes: -1}, "/limits/memory_mb"},
+		"a byte of memory":    {sandbox.Limits{MemoryBytes: 1}, "/limits/memory_mb"},
+		"absurd memory":       {sandbox.Limits{MemoryBytes: math.MaxInt64}, "/limits/memory_mb"},
+		"negative processes":  {sandbox.Limits{Processes: -1}, "/limits/processes"},
+		"absurd processes":    {sandbox.Limits{Processes: math.MaxInt64}, "/limits/processes"},
+		"three files":         {sandbox.Limits{OpenFiles: 3}, "/limits/open_files"},
+		"negative files":      {sandbox.Limits{OpenFiles: math.MinInt64}, "/limits/open_files"},
+		"negative file size":  {sandbox.Limits{FileSizeBytes: -1}, "/limits/disk_mb"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := (&Executor{cfg: DefaultConfig()}).limits(Request{Limits: l})
+			_, err := (&Executor{cfg: DefaultConfig()}).limits(Request{Limits: c.limits})
 			input := wantInput(t, err, InputInvalid, "limit", "at least", "at most")
-			if input.Field != "/limits" || strings.Contains(err.Error(), "e+") {
+			if input.Field != c.field || strings.Contains(err.Error(), "e+") {
 				t.Errorf("field %q, error %q", input.Field, err)
 			}
 		})

@@ -51,7 +51,7 @@ func (r *run) show(res *api.Result, ph *phase) {
 	}
 	res.Meta.Truncated = cut[0] || cut[1]
 	res.Metrics = ph.metrics
-	setup, collect, queue := r.setup.Seconds(), r.collect.Seconds(), 0.0
+	setup, collect, queue := r.setup.Seconds(), r.collect.Seconds(), r.queued.Seconds()
 	res.Metrics.SetupS, res.Metrics.CollectS, res.Metrics.QueueS = &setup, &collect, &queue
 	if ph.name == api.PhaseRun && ph.started {
 		res.ExecutionTime = ph.exit.Duration.Seconds()
@@ -78,23 +78,28 @@ func (r *run) fail(res *api.Result, err error) {
 	res.Message = "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
+// resourceLimits are those of the run phase; who holds them is not known yet.
+func (r *run) resourceLimits() api.ResourceLimits {
+	return api.ResourceLimits{
+		TimeoutSeconds: r.limits.WallTime.Seconds(), CPUSeconds: r.limits.CPUTime.Seconds(),
+		MemoryBytes: r.limits.MemoryBytes, CPUCores: r.limits.CPUs, DiskBytes: r.disk.Bytes,
+		Processes: r.limits.Processes, OpenFiles: r.limits.OpenFiles,
+		MaxOutputBytes: r.keep(), StreamLimitBytes: r.ceiling(),
+		Enforcement: map[string]string{},
+	}
+}
+
 func (r *run) meta() api.Meta {
 	network := r.req.Network
 	if network.Mode == "" {
 		network.Mode = sandbox.NetworkNone
 	}
 	m := api.Meta{
-		Runtime:  r.e.runtime.Name(),
-		Warnings: r.warnings,
-		Network:  api.NetworkMeta{Mode: string(network.Mode), Allow: network.Allow},
-		ResourceLimits: api.ResourceLimits{
-			TimeoutSeconds: r.limits.WallTime.Seconds(), CPUSeconds: r.limits.CPUTime.Seconds(),
-			MemoryBytes: r.limits.MemoryBytes, CPUCores: r.limits.CPUs, DiskBytes: r.disk.Bytes,
-			Processes: r.limits.Processes, OpenFiles: r.limits.OpenFiles,
-			MaxOutputBytes: r.keep(), StreamLimitBytes: r.ceiling(),
-			Enforcement: map[string]string{},
-		},
-		Isolation: map[string]string{},
+		Runtime:        r.e.runtime.Name(),
+		Warnings:       r.warnings,
+		Network:        api.NetworkMeta{Mode: string(network.Mode), Allow: network.Allow},
+		ResourceLimits: r.resourceLimits(),
+		Isolation:      map[string]string{},
 	}
 	if r.container == nil {
 		return m

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -31,6 +30,8 @@ type run struct {
 	phases    []*phase
 	files     collected
 	warnings  []string
+	release   func() // of what the container uses, once it is gone
+	queued    time.Duration
 	setup     time.Duration
 	collect   time.Duration
 }
@@ -39,6 +40,9 @@ type run struct {
 // fails.
 func (r *run) admit(ctx context.Context) (err error) {
 	if err := checkFiles(r.req); err != nil {
+		return err
+	}
+	if err := checkWords(r.req); err != nil {
 		return err
 	}
 	if err := checkBounds(r.req); err != nil {
@@ -51,7 +55,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 		return err
 	}
 	if least := r.lang.Info().LeastMemoryBytes; r.limits.MemoryBytes < least {
-		return &InputError{Field: "/limits", Detail: fmt.Sprintf("%s does not start with %s of memory: the least that works is %s",
+		return &InputError{Field: "/limits/memory_mb", Detail: fmt.Sprintf("%s does not start with %s of memory: the least that works is %s",
 			r.lang.Info().Title, humanBytes(r.limits.MemoryBytes), humanBytes(least))}
 	}
 	if r.disk, err = r.e.disk(r.req); err != nil {
@@ -104,6 +108,11 @@ func (r *run) resources() language.Resources {
 // or an [*InputError].
 func (r *run) execute(ctx context.Context) (err error) {
 	begin := time.Now()
+	defer func() {
+		if r.release != nil {
+			r.release()
+		}
+	}()
 	spec, err := r.spec(ctx)
 	if err != nil {
 		return err
@@ -121,8 +130,8 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
-	if err := r.strict(); err != nil {
-		return err
+	if err := r.container.Isolation().CheckStrict(r.limits); err != nil {
+		return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: err.Error()}
 	}
 	if err := r.fillWorkspace(r.workspace); err != nil {
 		return r.doesNotFit(err)
@@ -136,20 +145,6 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return nil
 	}
 	return r.runProgram(ctx)
-}
-
-// strict refuses limits that were asked for by name and that this container
-// cannot hold.
-func (r *run) strict() error {
-	states := r.container.Isolation().Limits
-	for _, name := range r.limits.Strict {
-		coarse := name == sandbox.LimitCPUs && states[name] == api.Degraded && r.limits.CPUs != math.Trunc(r.limits.CPUs)
-		if states[name] == api.Absent || coarse {
-			return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: fmt.Sprintf(
-				"the %s limit cannot be held here; sandbox-run doctor tells why and how to mend it", name)}
-		}
-	}
-	return nil
 }
 
 // errCancelled is the end that the caller asked for.
@@ -184,10 +179,11 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 	}
 	spec.BuildDisk = diskLimit(r.e.cfg.CompileDiskBytes)
 	if r.plan.Compile.Args[0] == language.SelfPath {
-		self, err := r.e.selfMount()
+		self, release, err := r.e.selfMount(ctx)
 		if err != nil {
 			return spec, err
 		}
+		r.release = release
 		spec.Mounts = append(spec.Mounts, self)
 	}
 	for _, c := range r.plan.Caches {
@@ -255,7 +251,7 @@ func (r *run) nothingToRun(err error) {
 // doesNotFit tells sources that are larger than the workspace from failures.
 func (r *run) doesNotFit(err error) error {
 	if isNoSpace(err) {
-		return &InputError{Field: "/limits", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", humanBytes(r.disk.Bytes), err)}
+		return &InputError{Field: "/limits/disk_mb", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", humanBytes(r.disk.Bytes), err)}
 	}
 	return err
 }

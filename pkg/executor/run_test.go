@@ -179,6 +179,28 @@ func TestMissingToolchain(t *testing.T) {
 	t.Skip("every language has a toolchain outside of PATH on this machine")
 }
 
+// A limit that was asked for by name and cannot be held ends the request before
+// anything runs; a default one does not.
+func TestStrictLimits(t *testing.T) {
+	for _, strict := range [][]string{nil, {sandbox.LimitMemory}, {sandbox.LimitMemory, sandbox.LimitCPUs}} {
+		rt := &fakeRuntime{}
+		req := echo()
+		req.Limits = sandbox.Limits{CPUs: 0.5, Strict: strict}
+		_, err := newFakeExecutor(rt).Run(t.Context(), req, nil)
+		rt.checkDeleted(t)
+		if len(strict) < 2 {
+			if err != nil {
+				t.Errorf("%q: %v", strict, err)
+			}
+			continue
+		}
+		wantInput(t, err, InputUnsupported, "the cpu limit cannot be enforced here: only whole cores")
+		if input := (*InputError)(nil); errors.As(err, &input) && input.Field != "/limits" || len(rt.containers[0].started) != 0 {
+			t.Errorf("%+v; started %v", err, rt.containers[0].started)
+		}
+	}
+}
+
 // What could not be removed is no fault of the run.
 func TestDeleteThatFailsIsAWarning(t *testing.T) {
 	rt := &fakeRuntime{deleteErr: errors.New("busy"), program: says("kept", "", 0)}

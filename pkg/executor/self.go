@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,41 +14,95 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// selfMount brings this program into a container whose compile step needs it.
-// It is a copy: the file that is installed on the host is not what a container
-// could ever reach (CVE-2019-5736).
-func (e *Executor) selfMount() (sandbox.Mount, error) {
+// copies are the copies of this program in a data directory, one for each
+// version that was run. A run holds a shared lock of the copy that it uses, so
+// that who removes those of other versions can tell; who makes or removes one
+// holds the lock of them all.
+type copies struct {
+	dir     string
+	program string // this one
+	name    string // of its copy
+}
+
+func newCopies(dataDir string) (copies, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return sandbox.Mount{}, fmt.Errorf("find this program: %w", err)
+		return copies{}, fmt.Errorf("find this program: %w", err)
 	}
 	info, err := os.Stat(program)
 	if err != nil {
-		return sandbox.Mount{}, fmt.Errorf("find this program: %w", err)
+		return copies{}, fmt.Errorf("find this program: %w", err)
 	}
-	if e.cfg.DataDir == "" {
-		return sandbox.Mount{}, errors.New("the TypeScript compiler needs a data directory")
-	}
-	dir := filepath.Join(e.cfg.DataDir, "tools", fmt.Sprintf("%x-%x", info.Size(), info.ModTime().UnixNano()))
-	if !exists(dir) {
-		if err := copySelf(program, dir); err != nil {
-			return sandbox.Mount{}, fmt.Errorf("copy this program for the sandbox: %w", err)
-		}
-	}
-	return sandbox.Mount{Source: dir, Target: path.Dir(language.SelfPath)}, nil
+	return copies{
+		dir: filepath.Join(dataDir, "tools"), program: program,
+		name: fmt.Sprintf("%x-%x", info.Size(), info.ModTime().UnixNano()),
+	}, nil
 }
 
-// copySelf makes the directory in one step, so that nobody sees half of it.
-func copySelf(program, dir string) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
+// selfMount brings this program into a container whose compile step needs it.
+// It is a copy: the file that is installed on the host is not what a container
+// could ever reach (CVE-2019-5736). Nobody removes it until release is called.
+func (e *Executor) selfMount(ctx context.Context) (mount sandbox.Mount, release func(), err error) {
+	if e.cfg.DataDir == "" {
+		return sandbox.Mount{}, nil, errors.New("the TypeScript compiler needs a data directory")
 	}
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
+	c, err := newCopies(e.cfg.DataDir)
+	if err != nil {
+		return sandbox.Mount{}, nil, err
+	}
+	if release, err = c.hold(); err != nil { // it is not there, or about to go
+		release, err = c.create(ctx)
+	}
+	if err != nil {
+		return sandbox.Mount{}, nil, fmt.Errorf("copy this program for the sandbox: %w", err)
+	}
+	return sandbox.Mount{Source: c.own(), Target: path.Dir(language.SelfPath)}, release, nil
+}
+
+// own is the directory of this program's copy.
+func (c copies) own() string { return filepath.Join(c.dir, c.name) }
+
+// hold keeps this program's copy from being removed.
+func (c copies) hold() (release func(), err error) {
+	if release, err = lockDir(c.own(), false); err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(c.own(), path.Base(language.SelfPath))); err != nil {
+		release() // it was removed half
+		return nil, err
+	}
+	return release, nil
+}
+
+// create makes this program's copy and holds it. It is a new version that does
+// so, and time to remove the old ones.
+func (c copies) create(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return nil, err
+	}
+	unlock, err := lockFile(ctx, c.dir+".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if release, err = c.hold(); err == nil {
+		return release, nil // somebody else was quicker
+	}
+	if err := c.write(); err != nil {
+		return nil, err
+	}
+	_, _ = c.removeOthers() // gc says what is in the way
+	return c.hold()
+}
+
+// write makes the directory in one step, so that nobody sees half of it.
+func (c copies) write() error {
+	tmp, err := os.MkdirTemp(c.dir, "tmp-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	from, err := os.Open(program)
+	from, err := os.Open(c.program)
 	if err != nil {
 		return err
 	}
@@ -57,11 +112,50 @@ func copySelf(program, dir string) error {
 		return err
 	}
 	_, err = io.Copy(to, from)
-	if err := errors.Join(err, to.Close(), os.Chmod(tmp, 0o755)); err != nil {
+	// What stands there was removed half.
+	if err := errors.Join(err, to.Close(), os.Chmod(tmp, 0o755), os.RemoveAll(c.own())); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	return os.Rename(tmp, c.own())
+}
+
+// removeOthers removes what is not this program's copy and not in use: copies of
+// other versions, and halves of copies. It names what it removed.
+func (c copies) removeOthers() (removed []string, err error) {
+	entries, err := os.ReadDir(c.dir)
+	for _, entry := range entries {
+		dir := filepath.Join(c.dir, entry.Name())
+		if entry.Name() == c.name {
+			continue
+		}
+		unlock, locked := lockDir(dir, true)
+		if locked != nil {
+			continue // a run uses it
+		}
+		if failed := os.RemoveAll(dir); failed != nil {
+			err = errors.Join(err, failed)
+		} else {
+			removed = append(removed, dir)
+		}
+		unlock()
 	}
-	return nil
+	return removed, err
+}
+
+// Reclaim removes what a data directory holds and nothing needs any more: copies
+// of other versions of this program that no run uses. It names what it removed.
+func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) {
+	c, err := newCopies(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(c.dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	unlock, err := lockFile(ctx, c.dir+".lock")
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return c.removeOthers()
 }

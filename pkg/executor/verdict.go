@@ -133,16 +133,15 @@ func (ph *phase) wallSays(out sandbox.Outcome, said language.Diagnosis) (verdict
 	return verdict{}, false
 }
 
-// fullDisk tells whether a disk of the container has no room left for a page or
+// fullDisk tells whether a disk of the container has no room left for a block or
 // a file.
 func (ph *phase) fullDisk(out sandbox.Outcome) (name string, used, total int64, full bool) {
 	disks := []sandbox.DiskUsage{out.Disk, ph.diskPeak}
 	if ph.name != api.PhaseRun {
 		disks = append(disks, out.BuildDisk)
 	}
-	const page = 4096
 	for _, d := range disks {
-		if d.BytesTotal > 0 && d.BytesTotal-d.BytesUsed < page {
+		if d.BytesTotal > 0 && d.BytesTotal-d.BytesUsed < max(d.BlockBytes, 1) {
 			return api.LimitDisk, d.BytesUsed, d.BytesTotal, true
 		}
 		if d.InodesTotal > 0 && d.InodesUsed >= d.InodesTotal {

@@ -16,9 +16,15 @@ import (
 
 var (
 	judgedLimits = sandbox.Limits{WallTime: 1500 * time.Millisecond, CPUTime: 2 * time.Second, MemoryBytes: 64 << 20, Processes: 8}
-	fullDisk     = sandbox.DiskUsage{BytesUsed: 1 << 20, BytesTotal: 1<<20 + 4095, InodesUsed: 3, InodesTotal: 256}
-	noInodes     = sandbox.DiskUsage{BytesUsed: 4096, BytesTotal: 1 << 20, InodesUsed: 256, InodesTotal: 256}
-	roomyDisk    = sandbox.DiskUsage{BytesUsed: 1<<20 - 4096, BytesTotal: 1 << 20, InodesUsed: 255, InodesTotal: 256}
+	fullDisk     = sandbox.DiskUsage{BytesUsed: 1 << 20, BytesTotal: 1<<20 + 4095, InodesUsed: 3, InodesTotal: 256, BlockBytes: 4096}
+	noInodes     = sandbox.DiskUsage{BytesUsed: 4096, BytesTotal: 1 << 20, InodesUsed: 256, InodesTotal: 256, BlockBytes: 4096}
+	roomyDisk    = sandbox.DiskUsage{BytesUsed: 1<<20 - 4096, BytesTotal: 1 << 20, InodesUsed: 255, InodesTotal: 256, BlockBytes: 4096}
+	// Kernels for arm64 may have pages of 64 KiB.
+	fullOf64K = sandbox.DiskUsage{BytesUsed: 1<<20 - 65535, BytesTotal: 1 << 20, BlockBytes: 65536}
+	roomy64K  = sandbox.DiskUsage{BytesUsed: 1<<20 - 65536, BytesTotal: 1 << 20, BlockBytes: 65536}
+	// A limit that is counted and not a file system's has no blocks.
+	fullCount  = sandbox.DiskUsage{BytesUsed: 1 << 20, BytesTotal: 1 << 20}
+	roomyCount = sandbox.DiskUsage{BytesUsed: 1<<20 - 1, BytesTotal: 1 << 20}
 )
 
 func pointer[T any](v T) *T { return &v }
@@ -120,6 +126,10 @@ var judgements = []judgement{
 	{name: "ended in time behind a slow reader", cause: sandbox.CauseWallTime, exit: sandbox.Exit{Code: 3, Duration: time.Second}, status: api.StatusRuntimeError, message: "Execution failed: exit code 3"},
 	{name: "a page is left", exit: sandbox.Exit{Code: 1, Disk: roomyDisk}, status: api.StatusRuntimeError, message: "Execution failed: exit code 1"},
 	{name: "full, and came to terms", exit: sandbox.Exit{Disk: fullDisk}, status: api.StatusOK, notes: []string{"the disk limit was reached (1048576 of 1052671)"}},
+	{name: "less than a large page is left, and came to terms", exit: sandbox.Exit{Disk: fullOf64K}, status: api.StatusOK, notes: []string{"the disk limit was reached (983041 of 1048576)"}},
+	{name: "a large page is left", exit: sandbox.Exit{Disk: roomy64K}, status: api.StatusOK},
+	{name: "a count that is reached", exit: sandbox.Exit{Disk: fullCount}, status: api.StatusOK, notes: []string{"the disk limit was reached (1048576 of 1048576)"}},
+	{name: "a count that is not", exit: sandbox.Exit{Disk: roomyCount}, status: api.StatusOK},
 	{name: "the build disk in the run", exit: sandbox.Exit{Code: 1, BuildDisk: fullDisk}, status: api.StatusRuntimeError, message: "Execution failed: exit code 1"},
 	{name: "the build disk", phase: api.PhaseCompile, exit: sandbox.Exit{Code: 1, BuildDisk: fullDisk}, status: api.StatusDiskLimit, message: "Disk limit of 1 MiB reached",
 		limit: &api.LimitHit{Name: "disk", Limit: 1<<20 + 4095, Observed: 1 << 20, Unit: "bytes", Phase: "compile", Source: "kernel"}},

@@ -61,9 +61,33 @@ func fileAbove(files map[string]InputFile, name string) (dir string, found bool)
 	return "", false
 }
 
+// checkWords refuses arguments and variables that no program can be given: the
+// kernel would take a NUL for their end.
+func checkWords(req Request) error {
+	for i, arg := range req.Args {
+		if strings.ContainsRune(arg, 0) {
+			return &InputError{Field: fmt.Sprintf("/args/%d", i), Detail: fmt.Sprintf("the argument %.80q holds a NUL byte, which no program can be given", arg)}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(req.Env)) {
+		field := "/env/" + escapePointer(name)
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return &InputError{Field: field, Detail: fmt.Sprintf("%.80q is no name of a variable: it must not be empty, and hold neither = nor NUL", name)}
+		}
+		if strings.ContainsRune(req.Env[name], 0) {
+			return &InputError{Field: field, Detail: fmt.Sprintf("the variable %.80q holds a NUL byte, which no program can be given", name)}
+		}
+	}
+	return nil
+}
+
 // filePointer is the JSON pointer (RFC 6901) of a file of the request.
 func filePointer(name string) string {
-	return "/files/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return "/files/" + escapePointer(name)
+}
+
+func escapePointer(name string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
 func checkName(name string) error {

@@ -146,7 +146,7 @@ func TestWorkspaceErrorsThatAreTheCallers(t *testing.T) {
 	r := run{disk: sandbox.DiskLimit{Bytes: 1 << 20}}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
 		input := wantInput(t, r.doesNotFit(fmt.Errorf("write a: %w", errno)), InputInvalid, "do not fit", "1 MiB")
-		if input.Field != "/limits" {
+		if input.Field != "/limits/disk_mb" {
 			t.Errorf("field %q", input.Field)
 		}
 	}

@@ -2,7 +2,10 @@ package sandbox
 
 import (
 	"fmt"
+	"math"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
 // Capabilities are what a runtime can do on this host, as data: the caller
@@ -45,6 +48,24 @@ type Isolation struct {
 	Limits map[string]string
 	// Warnings are sentences about what is weaker than the defaults promise.
 	Warnings []string
+}
+
+// CheckStrict refuses a limit that was asked for by name and cannot be held, with
+// an [*UnsupportedError]. A degraded CPU limit holds whole cores and no fraction.
+func (i Isolation) CheckStrict(l Limits) error {
+	for _, name := range l.Strict {
+		var reason string
+		switch state := i.Limits[name]; {
+		case state == api.Absent:
+			reason = "nothing holds it"
+		case name == LimitCPUs && state == api.Degraded && l.CPUs != math.Trunc(l.CPUs):
+			reason = "only whole cores can be held, not " + plain(l.CPUs)
+		default:
+			continue
+		}
+		return &UnsupportedError{What: "the " + name + " limit", Reason: reason, Mend: "Run sandbox-run doctor to see why and how to mend it"}
+	}
+	return nil
 }
 
 // UnsupportedError says that something asked for by name cannot be enforced by

@@ -26,6 +26,10 @@ type Outcome struct {
 	Cause Cause
 }
 
+// ErrAbandoned, as the cause of a context that is done, means that nobody waits
+// for the outcome any more: what runs is then killed without grace.
+var ErrAbandoned = errors.New("nobody waits for the run any more")
+
 // DefaultGrace is how long a program may take to end after SIGTERM.
 const DefaultGrace = 500 * time.Millisecond
 
@@ -196,6 +200,9 @@ func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
 			return Outcome{Exit: s.exit}, s.err
 		case <-ctx.Done():
 			cause = CauseCancelled
+			if errors.Is(context.Cause(ctx), ErrAbandoned) {
+				s.grace = 0
+			}
 		case <-wall:
 			cause = CauseWallTime
 		case <-cpu.C:

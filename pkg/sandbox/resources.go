@@ -61,29 +61,39 @@ const (
 	MaxBytes    = 1 << 60
 )
 
+// RangeError is a limit that is negative, absurd or too small.
+type RangeError struct {
+	// Limit is the name of the limit, such as [LimitMemory].
+	Limit string
+	// Detail is one sentence.
+	Detail string
+}
+
+func (e *RangeError) Error() string { return e.Detail }
+
 // Validate refuses limits that are negative, absurd or too small to start
-// anything. A zero is not asked for and passes.
+// anything, with a [*RangeError]. A zero is not asked for and passes.
 func (l Limits) Validate() error {
 	checks := []struct {
-		name          string
+		limit, name   string
 		value, lo, hi float64
 		unit          string
 	}{
-		{"wall time", l.WallTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
-		{"CPU time", l.CPUTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
-		{"CPUs", l.CPUs, 0.01, 4096, ""},
-		{"memory", float64(l.MemoryBytes), MinMemoryBytes, MaxBytes, " bytes"},
-		{"processes", float64(l.Processes), MinProcesses, 4 << 20, ""},
-		{"open files", float64(l.OpenFiles), MinOpenFiles, 1 << 20, ""},
-		{"file size", float64(l.FileSizeBytes), 1, MaxBytes, " bytes"},
+		{LimitWallTime, "wall time", l.WallTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
+		{LimitCPUTime, "CPU time", l.CPUTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
+		{LimitCPUs, "CPUs", l.CPUs, 0.01, 4096, ""},
+		{LimitMemory, "memory", float64(l.MemoryBytes), MinMemoryBytes, MaxBytes, " bytes"},
+		{LimitProcesses, "processes", float64(l.Processes), MinProcesses, 4 << 20, ""},
+		{LimitOpenFiles, "open files", float64(l.OpenFiles), MinOpenFiles, 1 << 20, ""},
+		{LimitDisk, "file size", float64(l.FileSizeBytes), 1, MaxBytes, " bytes"},
 	}
 	for _, c := range checks {
 		if c.value == 0 {
 			continue
 		}
 		if !(c.value >= c.lo && c.value <= c.hi) { // also refuses NaN
-			return fmt.Errorf("%s limit %s%s is out of range: at least %s, at most %s",
-				c.name, plain(c.value), c.unit, plain(c.lo), plain(c.hi))
+			return &RangeError{c.limit, fmt.Sprintf("%s limit %s%s is out of range: at least %s, at most %s",
+				c.name, plain(c.value), c.unit, plain(c.lo), plain(c.hi))}
 		}
 	}
 	return nil

@@ -98,4 +98,6 @@ type FileInfo struct {
 type DiskUsage struct {
 	BytesUsed, BytesTotal   int64
 	InodesUsed, InodesTotal int64
+	// BlockBytes is what a write needs at least: with less left the disk is full.
+	BlockBytes int64
 }

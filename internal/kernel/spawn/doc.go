@@ -39,5 +39,7 @@
 //
 // The protocol is not an interface between trust domains in one direction: init
 // believes the host, which is more privileged. The host believes nothing: a
-// record has a fixed size and is checked.
+// record has a fixed size, descriptors come in no greater number than the program
+// sends, and only those children end that were asked for. An init that says
+// anything else is given up, and with it what it holds.
 package spawn

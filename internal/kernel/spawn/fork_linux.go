@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -47,6 +48,9 @@ func (s *Server) Fork(n Namespaced) (*Init, error) {
 	p.SendFiles(p.Cell(pidfd, 0))
 	p.Call("close", unix.SYS_CLOSE, p.Cell(pidfd, 0))
 	reply, err := s.Do(&p)
+	if err == nil && len(reply.Files) != 1 {
+		err = fmt.Errorf("the spawner sent %d descriptors of a new init", len(reply.Files))
+	}
 	if err != nil {
 		unix.Close(ours)
 		return nil, err
@@ -80,8 +84,6 @@ func (p *Program) ForkInto(cgroup *os.File, name string, flags uintptr, pidfd Ar
 	if pidfd != (Arg{}) {
 		p.SetPointer(at, pidfdAt, pidfd)
 	}
-	// fcntl copies the directory's number, as init has it, to where it belongs.
-	p.Call("duplicate a descriptor", unix.SYS_FCNTL, p.File(int(cgroup.Fd())), Value(unix.F_DUPFD_CLOEXEC), Value(4)).SaveAt(at, cgroupAt)
+	p.SetInt(at, cgroupAt, p.File(int(cgroup.Fd())))
 	p.Fork(name, unix.SYS_CLONE3, []Arg{at, Value(size)}, child)
-	p.Call("close a descriptor", unix.SYS_CLOSE, p.Cell(at, cgroupAt))
 }

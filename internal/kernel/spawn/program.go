@@ -16,6 +16,7 @@ type Program struct {
 	blob   []byte
 	relocs []reloc
 	files  []int
+	sends  int // descriptors that come back
 }
 
 type step struct {
@@ -102,6 +103,12 @@ func (p *Program) SetPointer(at Arg, offset int, to Arg) {
 	p.relocs = append(p.relocs, reloc{int(at.value) + offset, int(to.value)})
 }
 
+// SetInt stores, in the structure that at points to, an int at a byte offset: a
+// descriptor by the number that init has for it, which is known only there.
+func (p *Program) SetInt(at Arg, offset int, v Arg) {
+	p.Call("store a number", callCopy, v).SaveAt(at, offset)
+}
+
 // Call is one system call of a [Program].
 type Call struct {
 	p *Program
@@ -166,9 +173,7 @@ func (p *Program) SendFiles(fds ...Arg) {
 	binary.NativeEndian.PutUint32(cmsg[8:], unix.SOL_SOCKET)
 	binary.NativeEndian.PutUint32(cmsg[12:], unix.SCM_RIGHTS)
 	for i, fd := range fds {
-		// fcntl copies the number to where the kernel wants it.
-		p.Call("duplicate a descriptor", unix.SYS_FCNTL, fd, Value(unix.F_DUPFD_CLOEXEC), Value(4)).
-			SaveAt(control, unix.CmsgLen(0)+4*i)
+		p.SetInt(control, unix.CmsgLen(0)+4*i, fd)
 	}
 	record := make([]byte, recordSize)
 	binary.NativeEndian.PutUint32(record, recordFiles)
@@ -182,9 +187,7 @@ func (p *Program) SendFiles(fds ...Arg) {
 	p.SetPointer(msg, 16, iov)
 	p.SetPointer(msg, 32, control)
 	p.Call("send descriptors", unix.SYS_SENDMSG, FD(controlFD), msg, Value(unix.MSG_NOSIGNAL))
-	for i := range fds {
-		p.Call("close a descriptor", unix.SYS_CLOSE, p.Cell(control, unix.CmsgLen(0)+4*i))
-	}
+	p.sends += len(fds)
 }
 
 // controlFD is where a server has its socket.
@@ -192,8 +195,8 @@ const controlFD = 3
 
 // encode writes the message. The files must be kept alive until it is sent.
 func (p *Program) encode(seq uint32) ([]byte, error) {
-	if len(p.files) > maxFiles {
-		return nil, fmt.Errorf("%d descriptors in one message, at most %d", len(p.files), maxFiles)
+	if n := max(len(p.files), p.sends); n > maxFiles {
+		return nil, fmt.Errorf("%d descriptors in one message, at most %d", n, maxFiles)
 	}
 	relocs := len(p.relocs)
 	for i := range p.steps {

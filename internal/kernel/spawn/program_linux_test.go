@@ -199,12 +199,15 @@ func TestEncodeCellsAndForks(t *testing.T) {
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	var files Program
+	var files, sends Program
 	for fd := range maxFiles + 1 {
 		files.File(fd)
+		sends.SendFiles(FD(fd))
 	}
-	if _, err := files.encode(1); err == nil || !strings.Contains(err.Error(), "65 descriptors in one message, at most 64") {
-		t.Errorf("error %v", err)
+	for _, p := range []*Program{&files, &sends} {
+		if _, err := p.encode(1); err == nil || !strings.Contains(err.Error(), "65 descriptors in one message, at most 64") {
+			t.Errorf("error %v", err)
+		}
 	}
 	for _, n := range []int{maxMessage, maxMessage - headerSize - 7} {
 		var p Program

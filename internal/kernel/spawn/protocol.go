@@ -16,6 +16,7 @@ const (
 
 	callServe    = 0xffff0001
 	callKillTree = 0xffff0002
+	callCopy     = 0xffff0003
 
 	recordDone   = 1
 	recordFailed = 2

@@ -59,16 +59,27 @@ type Server struct {
 
 	sending sync.Mutex // one program at a time
 	seq     uint32
-	replies chan record
 	closed  chan struct{}
 	closing sync.Once
 
 	mu    sync.Mutex
 	cond  *sync.Cond // signals changes of the fields below
-	exits map[int]Exit
-	doing *Program // the last that was sent
-	busy  bool     // a child was forked and no IDLE came since
-	gone  bool
+	doing *pending   // the program that waits for its answer; nil when none does
+	// children are those that Do has given to its callers, by pid; nil while
+	// they live. An init that makes up others is not heard, so that there are
+	// never more than programs were sent.
+	children map[int]*Exit
+	busy     bool // a child was forked and no IDLE came since
+	gone     bool
+}
+
+// pending is a program that was sent, and what has come back for it.
+type pending struct {
+	program *Program
+	seq     uint32
+	reply   Reply
+	err     error         // the step that failed
+	done    chan struct{} // closed when nothing more will come
 }
 
 type record struct {
@@ -80,11 +91,10 @@ type record struct {
 
 func newServer(fd, pid int) *Server {
 	s := &Server{
-		pid:     pid,
-		conn:    os.NewFile(uintptr(fd), "init"),
-		replies: make(chan record, 4),
-		closed:  make(chan struct{}),
-		exits:   map[int]Exit{},
+		pid:      pid,
+		conn:     os.NewFile(uintptr(fd), "init"),
+		closed:   make(chan struct{}),
+		children: map[int]*Exit{},
 	}
 	s.cond = sync.NewCond(&s.mu)
 	s.raw, _ = s.conn.SyscallConn() // cannot fail: the file is open
@@ -102,13 +112,42 @@ func (s *Server) Do(p *Program) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	s.mu.Lock()
-	s.doing = p
-	s.mu.Unlock()
+	d := s.begin(p, s.seq)
 	if err := s.send(message, p.files); err != nil {
-		return Reply{}, err
+		s.mu.Lock()
+		s.answered(err)
+		s.mu.Unlock()
 	}
-	return s.reply(p)
+	<-d.done
+	if d.err != nil {
+		closeAll(d.reply.Files)
+		d.reply.Files = nil
+	}
+	return d.reply, d.err
+}
+
+// begin makes a program the one that records answer.
+func (s *Server) begin(p *Program, seq uint32) *pending {
+	d := &pending{program: p, seq: seq, done: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doing = d
+	if s.gone {
+		s.answered(ErrGone)
+	}
+	return d
+}
+
+// answered ends the wait for an answer. The caller holds mu.
+func (s *Server) answered(err error) {
+	if s.doing == nil {
+		return
+	}
+	if s.doing.err == nil {
+		s.doing.err = err
+	}
+	close(s.doing.done)
+	s.doing = nil
 }
 
 func (s *Server) send(message []byte, files []int) error {
@@ -137,33 +176,6 @@ func (s *Server) send(message []byte, files []int) error {
 	return nil
 }
 
-// reply collects what comes back for the program that was just sent.
-func (s *Server) reply(p *Program) (reply Reply, err error) {
-	for r := range s.replies {
-		switch {
-		case r.kind == recordFiles:
-			reply.Files = append(reply.Files, r.files...)
-			continue
-		case r.seq != s.seq:
-			continue
-		case r.kind == recordFailed && err == nil:
-			err = &StepError{p.name(int(r.a)), syscall.Errno(r.b)}
-			if p.inFork(int(r.a)) {
-				continue // the child failed; init says DONE
-			}
-		case r.kind == recordDone:
-			reply.PID = int(r.a)
-		}
-		if err != nil {
-			closeAll(reply.Files)
-			reply.Files = nil
-		}
-		return reply, err
-	}
-	closeAll(reply.Files)
-	return Reply{}, ErrGone
-}
-
 // inFork tells whether a step is made by a forked child.
 func (p *Program) inFork(step int) bool {
 	for i := range p.steps {
@@ -186,9 +198,9 @@ func (s *Server) Wait(pid int) (Exit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if e, ok := s.exits[pid]; ok {
-			delete(s.exits, pid)
-			return e, nil
+		if e := s.children[pid]; e != nil {
+			delete(s.children, pid)
+			return *e, nil
 		}
 		if s.gone {
 			return Exit{}, ErrGone
@@ -238,53 +250,100 @@ func waitChild(pid int) {
 	}
 }
 
-// receive reads records until the init is gone.
+// receive reads records until the init is gone, or says what no init says: then
+// it is given up, and nobody waits for it to read what we send.
 func (s *Server) receive() {
 	for {
 		r, err := s.read()
+		if err == nil {
+			err = s.note(r)
+		}
 		if err != nil {
 			break
 		}
-		switch r.kind {
-		case recordExit:
-			s.exited(r)
-		case recordIdle:
-			s.mu.Lock()
-			s.busy = false
-			s.cond.Broadcast()
-			s.mu.Unlock()
-		default:
-			s.noteFork(r)
-			select {
-			case s.replies <- r:
-			case <-s.closed:
-				closeAll(r.files)
-			}
-		}
 	}
-	s.mu.Lock()
-	s.gone = true
-	s.cond.Broadcast()
-	s.mu.Unlock()
-	close(s.replies)
-}
-
-// noteFork keeps in mind that a child lives. A program that failed has left one
-// only if it came past a fork; an IDLE for it comes after the record in any case.
-func (s *Server) noteFork(r record) {
+	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // closed is as good
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.kind == recordDone && r.a > 0 || r.kind == recordFailed && s.doing.forkedBefore(int(r.a)) {
+	s.gone = true
+	s.answered(ErrGone)
+	s.cond.Broadcast()
+}
+
+// note keeps in mind what a record tells.
+func (s *Server) note(r record) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch r.kind {
+	case recordFiles:
+		return s.noteFiles(r.files)
+	case recordExit:
+		if _, ours := s.children[int(r.a)]; ours {
+			e := exitOf(r)
+			s.children[e.PID] = &e
+		}
+		s.cond.Broadcast()
+	case recordIdle:
+		s.busy = false
+		s.cond.Broadcast()
+	case recordDone:
+		s.noteDone(r)
+	case recordFailed:
+		s.noteFailed(r)
+	}
+	return nil
+}
+
+// noteFiles takes descriptors, not more than the program sends.
+func (s *Server) noteFiles(files []*os.File) error {
+	if s.doing == nil || len(s.doing.reply.Files)+len(files) > s.doing.program.sends {
+		closeAll(files)
+		return fmt.Errorf("%d descriptors that nobody waits for", len(files))
+	}
+	s.doing.reply.Files = append(s.doing.reply.Files, files...)
+	return nil
+}
+
+// answers tells whether a record is about the program that waits for an answer.
+// A child that fails late may answer for one that was done before.
+func (s *Server) answers(r record) bool { return s.doing != nil && s.doing.seq == r.seq }
+
+func (s *Server) noteDone(r record) {
+	if !s.answers(r) {
+		return
+	}
+	if r.a > 0 {
+		s.busy = true
+		s.doing.reply.PID = int(r.a)
+		if s.doing.err == nil {
+			s.children[int(r.a)] = nil
+		}
+	}
+	s.answered(nil)
+}
+
+// noteFailed ends the wait, unless a child failed: then init says DONE as well. A
+// program that failed has left a child only if it came past a fork; an IDLE for
+// it comes after the record in any case.
+func (s *Server) noteFailed(r record) {
+	if !s.answers(r) {
+		return
+	}
+	p, step := s.doing.program, int(r.a)
+	if p.forkedBefore(step) {
 		s.busy = true
 	}
+	err := &StepError{p.name(step), syscall.Errno(r.b)}
+	if s.doing.err == nil && p.inFork(step) {
+		s.doing.err = err
+		return
+	}
+	s.answered(err)
 }
 
 // forkedBefore tells whether a fork and all of its child's steps lie before a
 // step.
 func (p *Program) forkedBefore(step int) bool {
-	if p == nil {
-		return false
-	}
 	for i := range p.steps {
 		if s := p.steps[i]; s.flags&stepFork != 0 && i+int(s.skip) < step {
 			return true
@@ -293,29 +352,25 @@ func (p *Program) forkedBefore(step int) bool {
 	return false
 }
 
-func (s *Server) exited(r record) {
+func exitOf(r record) Exit {
 	u := r.usage
 	us := func(i int) time.Duration { return time.Duration(u[i]) * time.Microsecond }
-	e := Exit{PID: int(r.a), Status: syscall.WaitStatus(r.b), Usage: Usage{
+	return Exit{PID: int(r.a), Status: syscall.WaitStatus(r.b), Usage: Usage{
 		User: us(0), System: us(1), MaxRSSBytes: int64(u[2]) << 10,
 		MinorFaults: int64(u[3]), MajorFaults: int64(u[4]), InBlocks: int64(u[5]), OutBlocks: int64(u[6]),
 		VoluntarySwitches: int64(u[7]), Switches: int64(u[8]),
 	}}
-	s.mu.Lock()
-	s.exits[e.PID] = e
-	s.cond.Broadcast()
-	s.mu.Unlock()
 }
 
 // read reads one record and the descriptors that came with it.
 func (s *Server) read() (record, error) {
 	buf := make([]byte, recordSize)
 	oob := make([]byte, unix.CmsgSpace(4*maxFiles))
-	var n, oobn int
+	var n, oobn, flags int
 	var got error
 	err := s.raw.Read(func(fd uintptr) bool {
 		for {
-			n, oobn, _, _, got = unix.Recvmsg(int(fd), buf, oob, unix.MSG_CMSG_CLOEXEC)
+			n, oobn, flags, _, got = unix.Recvmsg(int(fd), buf, oob, unix.MSG_CMSG_CLOEXEC)
 			if got != unix.EINTR {
 				return got != unix.EAGAIN
 			}
@@ -331,23 +386,30 @@ func (s *Server) read() (record, error) {
 	if oobn > 0 {
 		files = receivedFiles(oob[:oobn])
 	}
-	if n != recordSize {
-		closeAll(files)
-		return record{}, fmt.Errorf("a record of %d bytes", n) // 0: end of file
-	}
 	r := decodeRecord(buf, files)
-	if r.kind < recordDone || r.kind > recordFiles {
-		closeAll(files)
-		return record{}, fmt.Errorf("a record of the kind %d", r.kind)
+	switch {
+	case n != recordSize || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
+		err = fmt.Errorf("a record of %d bytes and %d descriptors", n, len(files)) // 0: end of file
+	case r.kind < recordDone || r.kind > recordFiles:
+		err = fmt.Errorf("a record of the kind %d", r.kind)
+	case len(files) > 0 && r.kind != recordFiles:
+		err = fmt.Errorf("descriptors with a record of the kind %d", r.kind)
 	}
-	return r, nil
+	if err != nil {
+		closeAll(files)
+	}
+	return r, err
 }
+
+// maxFigure bounds what an init may say of a process's usage, so that no figure
+// overflows in another unit: 35 years in microseconds, an exbibyte in KiB.
+const maxFigure = 1 << 50
 
 func decodeRecord(buf []byte, files []*os.File) record {
 	e := binary.NativeEndian
 	r := record{kind: e.Uint32(buf), seq: e.Uint32(buf[4:]), a: int32(e.Uint32(buf[8:])), b: int32(e.Uint32(buf[12:])), files: files}
 	for i := range r.usage {
-		r.usage[i] = e.Uint64(buf[16+8*i:])
+		r.usage[i] = min(e.Uint64(buf[16+8*i:]), maxFigure)
 	}
 	return r
 }

@@ -1,9 +1,11 @@
 package spawn
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,7 +60,8 @@ func (f *fakeInit) hear() {
 	}
 }
 
-// do has a program of one fork carried out, while says are the answers.
+// do has a program of one fork, which sends one descriptor, carried out, while
+// says are the answers.
 func (f *fakeInit) do(says func()) (Reply, error) {
 	heard := make(chan struct{})
 	go func() {
@@ -70,6 +73,7 @@ func (f *fakeInit) do(says func()) (Reply, error) {
 	p.Call("before", 1)
 	p.Fork("fork", 2, nil, func() { p.Call("inside", 3) })
 	p.Call("after", 4)
+	p.SendFiles(FD(1))
 	reply, err := f.server.Do(&p)
 	<-heard
 	return reply, err
@@ -98,6 +102,7 @@ func TestReplies(t *testing.T) {
 		{"a step that is not there", func(f *fakeInit) { f.say(recordBytes(recordFailed, 1, 1<<30, int32(unix.EIO))) }, 0, "read the message: input/output error"},
 		{"a step before the first", func(f *fakeInit) { f.say(recordBytes(recordFailed, 1, -1, int32(unix.EINVAL))) }, 0, "read the message: invalid argument"},
 		{"a record that is no record", func(f *fakeInit) { f.say([]byte("hello")) }, 0, ErrGone.Error()},
+		{"more than a record", func(f *fakeInit) { f.say(append(recordBytes(recordDone, 1, 42, 0), 0)) }, 0, ErrGone.Error()},
 		{"half a record", func(f *fakeInit) { f.say(recordBytes(recordDone, 1, 42, 0)[:recordSize/2]) }, 0, ErrGone.Error()},
 		{"a kind that is not there", func(f *fakeInit) { f.say(recordBytes(77, 1, 42, 0)) }, 0, ErrGone.Error()},
 		{"the end", func(f *fakeInit) { f.end() }, 0, ErrGone.Error()},
@@ -124,6 +129,9 @@ func text(err error) string {
 
 func TestExitsAreKept(t *testing.T) {
 	f := newFakeInit(t)
+	if _, err := f.do(func() { f.say(recordBytes(recordDone, 1, 42, 0)) }); err != nil {
+		t.Fatal(err)
+	}
 	exit := recordBytes(recordExit, 0, 42, int32(3<<8))
 	for i := range 9 {
 		binary.NativeEndian.PutUint64(exit[16+8*i:], uint64(i+1))
@@ -200,6 +208,99 @@ func TestDescriptorsOfFailedProgramsAreClosed(t *testing.T) {
 	}
 }
 
+// fill makes an init say the same until it is given up, or for long enough that
+// what it fills would be seen.
+func (f *fakeInit) fill(says func(i int32)) {
+	for i := range int32(2000) {
+		says(i)
+	}
+	f.end()
+	_, _ = f.server.Wait(-1) // until all of it was heard
+}
+
+// An init that makes up the ends of children fills nothing.
+func TestExitsOfStrangers(t *testing.T) {
+	f := newFakeInit(t)
+	if _, err := f.do(func() { f.say(recordBytes(recordDone, 1, 42, 0)) }); err != nil {
+		t.Fatal(err)
+	}
+	f.fill(func(i int32) { f.say(recordBytes(recordExit, 0, i-1000, 0)) })
+	if n := len(f.server.children); n != 1 {
+		t.Errorf("%d children of one program", n)
+	}
+}
+
+// An init that answers although nothing was asked fills nothing either.
+func TestAnswersToNothing(t *testing.T) {
+	f := newFakeInit(t)
+	if _, err := f.do(func() { f.say(recordBytes(recordDone, 1, 42, 0)) }); err != nil {
+		t.Fatal(err)
+	}
+	f.fill(func(i int32) { f.say(recordBytes(recordDone, uint32(i%3), i+100, 0)) })
+	if n := len(f.server.children); n != 1 {
+		t.Errorf("%d children of one program", n)
+	}
+}
+
+// Descriptors that nobody waits for are closed, and the init that sends them is
+// given up.
+func TestUnwantedDescriptors(t *testing.T) {
+	done := func(f *fakeInit) { f.say(recordBytes(recordDone, 1, 42, 0)) }
+	for name, tc := range map[string]struct {
+		says func(f *fakeInit, w int)
+		want string // of the error of the program before
+	}{
+		"more than the program sends": {func(f *fakeInit, w int) { f.say(recordBytes(recordFiles, 0, 0, 0), w, w); done(f) }, ErrGone.Error()},
+		"one by one": {func(f *fakeInit, w int) {
+			f.say(recordBytes(recordFiles, 0, 0, 0), w)
+			f.say(recordBytes(recordFiles, 0, 0, 0), w)
+			done(f)
+		}, ErrGone.Error()},
+		"more than there is room for": {func(f *fakeInit, w int) {
+			f.say(recordBytes(recordFiles, 0, 0, 0), slices.Repeat([]int{w}, maxFiles+1)...)
+			done(f)
+		}, ErrGone.Error()},
+		"when nothing was sent":   {func(f *fakeInit, w int) { done(f); f.say(recordBytes(recordFiles, 0, 0, 0), w) }, ""},
+		"with the end of a child": {func(f *fakeInit, w int) { done(f); f.say(recordBytes(recordExit, 0, 42, 0), w) }, ""},
+		"with an answer":          {func(f *fakeInit, w int) { f.say(recordBytes(recordDone, 1, 42, 0), w) }, ErrGone.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			f := newFakeInit(t)
+			reply, err := f.do(func() { tc.says(f, int(w.Fd())); w.Close() })
+			if text(err) != tc.want || len(reply.Files) > 0 {
+				t.Errorf("%d descriptors, error %v; want %q", len(reply.Files), err, tc.want)
+			}
+			if n, err := r.Read(make([]byte, 1)); n != 0 || err == nil {
+				t.Errorf("read %d, %v; a copy of the descriptor is still open", n, err)
+			}
+			if _, err := f.server.Do(&Program{}); !errors.Is(err, ErrGone) {
+				t.Errorf("the init is still heard: %v", err)
+			}
+		})
+	}
+}
+
+// Who is given up is not waited for, though it does not read what we send.
+func TestGivenUpInitBlocksNobody(t *testing.T) {
+	f := newFakeInit(t)
+	f.say([]byte("hello"))
+	if _, err := f.server.Wait(1); !errors.Is(err, ErrGone) {
+		t.Fatal(err)
+	}
+	var p Program
+	p.Bytes(make([]byte, 100<<10))
+	for range 20 { // more than the socket holds
+		if _, err := f.server.Do(&p); !errors.Is(err, ErrGone) {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestCloseTwice(t *testing.T) {
 	s, err := Start()
 	if err != nil {
@@ -219,36 +320,54 @@ func TestCloseTwice(t *testing.T) {
 }
 
 // FuzzRecords lets an init say anything, in packets of any size: the host must
-// survive, and come back when the init is gone.
+// survive, come back when the init is gone, and keep nothing of it.
 func FuzzRecords(f *testing.F) {
 	f.Add(recordBytes(recordDone, 1, 42, 0), uint8(0))
 	f.Add(recordBytes(recordFailed, 1, -5, -5), uint8(1))
 	f.Add(append(recordBytes(recordExit, 1, -1, -1), recordBytes(recordIdle, 0, 0, 0)...), uint8(0))
+	f.Add(append(recordBytes(recordFiles, 1, 0, 0), recordBytes(recordDone, 1, 42, 0)...), uint8(1))
 	f.Add(recordBytes(recordFiles, 1, 0, 0), uint8(3))
+	absurd := append(recordBytes(recordExit, 0, 42, 0)[:16], bytes.Repeat([]byte{0x7f}, recordSize-16)...)
+	f.Add(append(recordBytes(recordDone, 1, 42, 0), absurd...), uint8(0))
 	f.Add([]byte("short"), uint8(0))
 	f.Add(recordBytes(1<<31, 1, 1, 1), uint8(0))
 	f.Fuzz(func(t *testing.T, stream []byte, files uint8) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
 		fake := newFakeInit(t)
 		reply, err := fake.do(func() {
-			fds := make([]int, files%8)
-			for i := range fds {
-				fds[i] = fake.fd
-			}
+			fds := slices.Repeat([]int{int(w.Fd())}, int(files%8))
 			for i := 0; i < 16 && len(stream) > 0; i++ {
 				n := min(len(stream), recordSize)
 				_ = unix.Sendmsg(fake.fd, stream[:n], unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT)
 				stream = stream[n:]
 			}
+			w.Close()
 			fake.end()
 		})
-		if err != nil && len(reply.Files) > 0 {
-			t.Error("descriptors beside an error")
+		if len(reply.Files) > 1 || err != nil && len(reply.Files) > 0 {
+			t.Errorf("%d descriptors of a program that sends one, error %v", len(reply.Files), err)
 		}
 		closeAll(reply.Files)
 		fake.server.WaitIdle()
-		fake.server.Close()
-		if _, err := fake.server.Wait(1 << 30); !errors.Is(err, ErrGone) {
+		if _, err := fake.server.Wait(-1); !errors.Is(err, ErrGone) {
 			t.Error(err)
+		}
+		if n := len(fake.server.children); n > 1 {
+			t.Errorf("%d children of one program", n)
+		}
+		for pid, e := range fake.server.children {
+			if e != nil && (e.PID != pid || e.Usage.User < 0 || e.Usage.MaxRSSBytes < 0) {
+				t.Errorf("%d ended with %+v", pid, e)
+			}
+		}
+		fake.server.Close() // and with the socket what was not read
+		writers := []unix.PollFd{{Fd: int32(r.Fd())}}
+		if n, err := unix.Poll(writers, 0); n != 1 || writers[0].Revents&unix.POLLHUP == 0 {
+			t.Errorf("a copy of the descriptor is still open (%v)", err)
 		}
 	})
 }
@@ -287,11 +406,12 @@ func TestDamagedMessages(t *testing.T) {
 		"cut off":                       {good[:len(good)-1], nil},
 		"less than a header":            {good[:7], nil},
 	} {
+		d := s.begin(&p, 5)
 		if err := s.send(m.message, m.files); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if r := <-s.replies; r.kind != recordFailed || r.a != -1 || unix.Errno(r.b) != unix.EINVAL {
-			t.Errorf("%s: record %+v, want a refusal", name, r)
+		if <-d.done; text(d.err) != "read the message: invalid argument" {
+			t.Errorf("%s: %v, want a refusal", name, d.err)
 		}
 	}
 	if _, err := s.Do(&p); err != nil {

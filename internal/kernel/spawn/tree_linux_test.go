@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -170,6 +171,55 @@ func TestForkThatFails(t *testing.T) {
 	}
 }
 
+// A program that fails leaves no descriptor in its server: neither that of the
+// group that a child should have been born in nor those that it meant to send.
+func TestFailuresLeaveNoDescriptors(t *testing.T) {
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	noGroup, err := os.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer noGroup.Close()
+	// When this is made, what came before it is done for.
+	var last Program
+	last.Call("getpid", unix.SYS_GETPID)
+	if _, err := s.Do(&last); err != nil {
+		t.Fatal(err)
+	}
+	before := openDescriptors(t, s.pid)
+	for range 3 {
+		var fork, send Program
+		fork.ForkInto(noGroup, "fork", 0, Arg{}, func() {})
+		if _, err := s.Do(&fork); err == nil || !strings.HasPrefix(err.Error(), "fork: ") {
+			t.Errorf("a child in a directory that is no group: %v", err)
+		}
+		send.SendFiles(send.File(int(noGroup.Fd())), FD(1<<20))
+		if _, err := s.Do(&send); err == nil || !strings.HasPrefix(err.Error(), "send descriptors: ") {
+			t.Errorf("a descriptor that is none: %v", err)
+		}
+		if _, err := s.Do(&last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := openDescriptors(t, s.pid); after != before {
+		t.Errorf("%d descriptors are open, %d before", after, before)
+	}
+}
+
+// openDescriptors counts those of a process.
+func openDescriptors(t *testing.T, pid int) int {
+	t.Helper()
+	names, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(names)
+}
+
 // compilers are the ones that made the checked-in programs.
 var compilers = []struct{ arch, program string }{{"amd64", "x86_64-linux-gnu-gcc"}, {"arm64", "aarch64-linux-gnu-gcc"}}
 
@@ -239,7 +289,9 @@ func TestInitOfARM64(t *testing.T) {
 	defer s.Close()
 
 	var hello Program
-	hello.Call("write", arm64Write, hello.File(int(w.Fd())), hello.String("hello"), Value(5))
+	number := hello.Bytes(make([]byte, 4))
+	hello.SetInt(number, 0, hello.File(int(w.Fd())))
+	hello.Call("write", arm64Write, hello.Cell(number, 0), hello.String("hello"), Value(5))
 	hello.Call("chdir", arm64Chdir, hello.String("/no/such/place"))
 	if _, err := s.Do(&hello); text(err) != "chdir: no such file or directory" {
 		t.Errorf("error %v", err)

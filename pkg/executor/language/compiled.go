@@ -9,14 +9,6 @@ import (
 	"strings"
 )
 
-// orNotFound adds the reason when a search met no program at all.
-func orNotFound(language, program string, found []Toolchain, missing []Missing) []Missing {
-	if len(found)+len(missing) == 0 {
-		return []Missing{{language, "no program " + program + " was found"}}
-	}
-	return missing
-}
-
 // sourceFiles is what the user gave by path: all files, and the code that came
 // without a name under the name that the language gives it.
 func sourceFiles(src Source, name string) map[string][]byte {

@@ -48,42 +48,26 @@ func goDirs() map[string][]string {
 // Find reads the version from the file VERSION of each installation instead of
 // asking the go command, which may answer for another toolchain, or download
 // one, when go.mod or GOTOOLCHAIN says so.
-func (goLanguage) Find(_ context.Context, host Host) ([]Toolchain, []Missing) {
-	var found []Toolchain
-	var missing []Missing
-	for c := range host.candidates("go", []string{"go"}, goDirs()) {
-		root := filepath.Dir(filepath.Dir(c.Program))
-		version, err := goVersion(root)
-		if err == nil {
-			err = host.check(search{Language: "go", Title: "Go"}, c, version)
-		}
-		if err != nil {
-			missing = append(missing, Missing{"go", fmt.Sprintf("%s cannot be used: %v", c.Program, err)})
-			continue
-		}
-		found = append(found, Toolchain{
-			Language: "go",
-			Version:  version,
-			Program:  c.Program,
-			Origin:   c.Origin,
-			Mounts:   mountsFor(root),
-		})
-		if host.enough(version) {
-			return found, missing
-		}
-	}
-	return found, orNotFound("go", "go", found, missing)
+func (goLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
+	return host.find(ctx, search{
+		Language: "go",
+		Title:    "Go",
+		Names:    []string{"go"},
+		Globs:    goDirs(),
+		Version:  goVersion,
+	})
 }
 
 // goVersion reads the first line of GOROOT/VERSION, e.g. go1.26.8.
-func goVersion(root string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(root, "VERSION"))
+func goVersion(_ context.Context, program string) (string, error) {
+	file := filepath.Join(installation(program), "VERSION")
+	content, err := os.ReadFile(file)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s cannot be used: %w", program, err)
 	}
 	version, ok := strings.CutPrefix(firstLine(string(content)), "go")
 	if !ok {
-		return "", fmt.Errorf("%s/VERSION does not name a release", root)
+		return "", fmt.Errorf("%s cannot be used: %s does not name a release", program, file)
 	}
 	return version, nil
 }

@@ -56,71 +56,76 @@ const oldestJDK = "11"
 
 var javacVersion = regexp.MustCompile(`javac (\S+)`)
 
-// Find looks for javac, since a runtime alone is of no use. The version is in
-// the file release of each JDK; one that has none is asked.
+// Find looks for javac, since a runtime alone is of no use. A configuration may
+// also name a JDK's java.
 func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
-	var found []Toolchain
-	var missing []Missing
-	for c := range host.candidates("java", []string{"javac"}, javaDirs()) {
-		tc, err := javaToolchain(ctx, host, c)
-		if err != nil {
-			missing = append(missing, Missing{"java", err.Error()})
-			continue
-		}
-		found = append(found, tc)
-		if host.enough(tc.Version) {
-			return found, missing
-		}
+	found, missing := host.find(ctx, search{
+		Language: "java",
+		Title:    "JDK",
+		Names:    []string{"javac"},
+		Globs:    javaDirs(),
+		Version:  host.jdkVersion,
+		Oldest:   oldestJDK,
+		Complete: completeJDK,
+	})
+	if len(found) == 0 || host.Want == nil {
+		missing = append(javaRuntimes(host), missing...)
 	}
+	return found, missing
+}
+
+// javaRuntimes says why those without a compiler do not count.
+func javaRuntimes(host Host) (missing []Missing) {
 	for c := range host.candidates("java", []string{"java"}, nil) {
-		if _, ok := firstProgram(filepath.Join(filepath.Dir(c.Program), "javac")); !ok {
+		if _, ok := firstProgram(filepath.Join(installation(c.Program), "bin/javac")); !ok {
 			missing = append(missing, Missing{"java", noJavac(c.Program)})
 		}
 	}
-	return found, orNotFound("java", "javac", found, missing)
+	return missing
 }
 
 func noJavac(program string) string {
 	return program + " has no javac beside it: it is a runtime, and compiling needs a JDK"
 }
 
-// javaToolchain describes the JDK of a javac. A configuration may also name its
-// java.
-func javaToolchain(ctx context.Context, host Host, c candidate) (Toolchain, error) {
-	home := filepath.Dir(filepath.Dir(c.Program))
-	java, ok := firstProgram(filepath.Join(home, "bin/java"))
-	if !ok {
-		return Toolchain{}, fmt.Errorf("%s has no java beside it", c.Program)
+// jdkPrograms are those of the JDK that one of its programs belongs to.
+func jdkPrograms(program string) (java, javac string, err error) {
+	bin := filepath.Join(installation(program), "bin")
+	java, hasJava := firstProgram(filepath.Join(bin, "java"))
+	javac, hasJavac := firstProgram(filepath.Join(bin, "javac"))
+	switch {
+	case !hasJava:
+		err = fmt.Errorf("%s has no java beside it", program)
+	case !hasJavac:
+		err = errors.New(noJavac(program))
 	}
-	javac, ok := firstProgram(filepath.Join(home, "bin/javac"))
-	if !ok {
-		return Toolchain{}, errors.New(noJavac(c.Program))
-	}
-	version, err := jdkVersion(ctx, host, home, javac)
-	if err != nil {
-		return Toolchain{}, err
-	}
-	if err := host.check(search{Language: "java", Title: "JDK", Oldest: oldestJDK}, c, version); err != nil {
-		return Toolchain{}, err
-	}
-	return Toolchain{
-		Language: "java",
-		Version:  version,
-		Program:  java,
-		Compiler: javac,
-		Origin:   c.Origin,
-		Mounts:   append(mountsFor(home), linkedMounts(home)...),
-	}, nil
+	return java, javac, err
 }
 
 // jdkVersion reads the file release, which has lines of the form KEY="value".
-// Asking costs a quarter of a second.
-func jdkVersion(ctx context.Context, host Host, home, javac string) (string, error) {
-	release, err := os.ReadFile(filepath.Join(home, "release"))
+// A JDK that has none is asked, which costs a quarter of a second.
+func (h Host) jdkVersion(ctx context.Context, program string) (string, error) {
+	_, javac, err := jdkPrograms(program)
+	if err != nil {
+		return "", err
+	}
+	release, err := os.ReadFile(filepath.Join(installation(program), "release"))
 	if version := manifestValue(release, "", "JAVA_VERSION"); err == nil && version != "" {
 		return version, nil
 	}
-	return host.version(ctx, javac, javacVersion, "-version")
+	return h.version(ctx, javac, javacVersion, "-version")
+}
+
+// completeJDK makes the two programs and what the JDK links to of one of them.
+func completeJDK(tc *Toolchain) error {
+	home := installation(tc.Program)
+	java, javac, err := jdkPrograms(tc.Program)
+	if err != nil {
+		return err
+	}
+	tc.Program, tc.Compiler = java, javac
+	tc.Mounts = append(tc.Mounts, linkedMounts(home)...)
+	return nil
 }
 
 // javaClasses is where the compiler puts classes.

@@ -57,8 +57,7 @@ func findNode(ctx context.Context, host Host, language string) ([]Toolchain, []M
 			"fnm":            {"~/.local/share/fnm/node-versions/*/installation/bin/node"},
 			"volta":          {"~/.volta/tools/image/node/*/bin/node"},
 		},
-		Args:    []string{"--version"},
-		Pattern: regexp.MustCompile(`^v(\d+\.\d+\.\d+\S*)`),
+		Version: host.asking(regexp.MustCompile(`^v(\d+\.\d+\.\d+\S*)`), "--version"),
 		Oldest:  "18",
 	})
 	for i := range found {

@@ -12,15 +12,26 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// search is what to look for on a host: programs that tell their version.
+// search is what to look for on a host: programs that have a version.
 type search struct {
 	Language string
 	Title    string
 	Names    []string            // on the search path
 	Globs    map[string][]string // beside it, by origin
-	Args     []string            // make the program tell its version
-	Pattern  *regexp.Regexp      // finds the version in its answer
-	Oldest   string              // the oldest version that works; empty means any
+	// Version finds out the version of a program; see [Host.asking].
+	Version func(ctx context.Context, program string) (string, error)
+	Oldest  string // the oldest version that works; empty means any
+	// Complete adds what belongs to a toolchain beside its program, or says what
+	// it lacks; it may be nil.
+	Complete func(tc *Toolchain) error
+}
+
+// asking asks programs for their version: started with args, each says what
+// pattern finds.
+func (h Host) asking(pattern *regexp.Regexp, args ...string) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, program string) (string, error) {
+		return h.version(ctx, program, pattern, args...)
+	}
 }
 
 // find returns what s found, and for each program that will not do the reason.
@@ -28,22 +39,13 @@ func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 	var found []Toolchain
 	var missing []Missing
 	for c := range h.candidates(s.Language, s.Names, s.Globs) {
-		version, err := h.version(ctx, c.Program, s.Pattern, s.Args...)
-		if err == nil {
-			err = h.check(s, c, version)
-		}
+		tc, err := h.toolchain(ctx, s, c)
 		if err != nil {
 			missing = append(missing, Missing{s.Language, err.Error()})
 			continue
 		}
-		found = append(found, Toolchain{
-			Language: s.Language,
-			Version:  version,
-			Program:  c.Program,
-			Origin:   c.Origin,
-			Mounts:   mountsFor(filepath.Dir(filepath.Dir(c.Program))),
-		})
-		if h.enough(version) {
+		found = append(found, tc)
+		if h.enough(tc.Version) {
 			return found, missing
 		}
 	}
@@ -52,6 +54,31 @@ func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 	}
 	return found, missing
 }
+
+// toolchain describes a candidate that will do.
+func (h Host) toolchain(ctx context.Context, s search, c candidate) (Toolchain, error) {
+	version, err := s.Version(ctx, c.Program)
+	if err != nil {
+		return Toolchain{}, err
+	}
+	if err := h.check(s, c, version); err != nil {
+		return Toolchain{}, err
+	}
+	tc := Toolchain{
+		Language: s.Language,
+		Version:  version,
+		Program:  c.Program,
+		Origin:   c.Origin,
+		Mounts:   mountsFor(installation(c.Program)),
+	}
+	if s.Complete != nil {
+		err = s.Complete(&tc)
+	}
+	return tc, err
+}
+
+// installation is the directory above the bin that a program lies in.
+func installation(program string) string { return filepath.Dir(filepath.Dir(program)) }
 
 // check refuses a version that is too old, and one that is not what the
 // configuration says it is.

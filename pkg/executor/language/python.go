@@ -53,8 +53,7 @@ func (python) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
 			"mise":           {"~/.local/share/mise/installs/python/*/bin/python3"},
 			"uv":             {"~/.local/share/uv/python/*/bin/python3"},
 		},
-		Args:    []string{"--version"},
-		Pattern: regexp.MustCompile(`Python (\d+\.\d+\.\d+(?:[a-z]+\d+)?)`),
+		Version: host.asking(regexp.MustCompile(`Python (\d+\.\d+\.\d+(?:[a-z]+\d+)?)`), "--version"),
 		Oldest:  "3.9",
 	})
 }

@@ -47,38 +47,21 @@ var rustcVersion = regexp.MustCompile(`rustc (\d\S*)`)
 // Find looks for rustc itself, never the proxy of rustup. Without a linker
 // nothing can be built, and the reason says so.
 func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
-	var found []Toolchain
-	var missing []Missing
 	linker := hasLinker(host)
-	for c := range host.candidates("rust", []string{"rustc"}, rustDirs()) {
-		version, err := host.version(ctx, c.Program, rustcVersion, "--version")
-		if err == nil {
-			err = host.check(search{Language: "rust", Title: "rustc"}, c, version)
-		}
-		switch {
-		case err != nil:
-			missing = append(missing, Missing{"rust", err.Error()})
-			continue
-		case !linker:
-			missing = append(missing, Missing{"rust", fmt.Sprintf(
-				"rustc %s (%s) is here, but there is no cc for it to link with: apt-get install -y gcc libc6-dev", version, c.Origin)})
-			continue
-		}
-		prefix := filepath.Dir(filepath.Dir(c.Program))
-		cargo, _ := firstProgram(filepath.Join(prefix, "bin/cargo"))
-		found = append(found, Toolchain{
-			Language: "rust",
-			Version:  version,
-			Program:  c.Program,
-			Compiler: cargo,
-			Origin:   c.Origin,
-			Mounts:   mountsFor(prefix),
-		})
-		if host.enough(version) {
-			return found, missing
-		}
-	}
-	return found, orNotFound("rust", "rustc", found, missing)
+	return host.find(ctx, search{
+		Language: "rust",
+		Title:    "rustc",
+		Names:    []string{"rustc"},
+		Globs:    rustDirs(),
+		Version:  host.asking(rustcVersion, "--version"),
+		Complete: func(tc *Toolchain) error {
+			if !linker {
+				return fmt.Errorf("rustc %s (%s) is here, but there is no cc for it to link with: apt-get install -y gcc libc6-dev", tc.Version, tc.Origin)
+			}
+			tc.Compiler, _ = firstProgram(filepath.Join(installation(tc.Program), "bin/cargo"))
+			return nil
+		},
+	})
 }
 
 // hasLinker tells whether the system has a cc. Only one in the system's own

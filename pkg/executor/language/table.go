@@ -165,8 +165,7 @@ func (l tableLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Miss
 		Title:    l.entry.Title,
 		Names:    l.entry.Programs,
 		Globs:    l.entry.Globs,
-		Args:     l.entry.Version.Args,
-		Pattern:  regexp.MustCompile("(?m)" + l.entry.Version.Pattern),
+		Version:  host.asking(regexp.MustCompile("(?m)"+l.entry.Version.Pattern), l.entry.Version.Args...),
 		Oldest:   l.entry.Version.Oldest,
 	})
 }

@@ -34,6 +34,8 @@ type container struct {
 	// paths are pairs: a path of the world inside and what stands for it.
 	base  string
 	paths []string
+	// writable maps the sources of writable mounts to what stands for them.
+	writable map[string]string
 
 	starting sync.Mutex // held by Start and Delete
 
@@ -50,11 +52,12 @@ type container struct {
 // newContainer fills in what every level has.
 func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 	return &container{
-		id:    fmt.Sprintf("%s-%d", r.instance.name, r.serial.Add(1)),
-		rt:    r,
-		spec:  spec,
-		walls: w,
-		trees: map[string]*os.File{},
+		id:       fmt.Sprintf("%s-%d", r.instance.name, r.serial.Add(1)),
+		rt:       r,
+		spec:     spec,
+		walls:    w,
+		trees:    map[string]*os.File{},
+		writable: map[string]string{},
 	}
 }
 

@@ -126,10 +126,13 @@ func diskUsage(dir *os.File) (sandbox.DiskUsage, error) {
 		return sandbox.DiskUsage{}, fmt.Errorf("statfs: %w", err)
 	}
 	return sandbox.DiskUsage{
-		BytesUsed:   int64(st.Blocks-st.Bfree) * st.Bsize,
+		// Bavail, not Bfree: ext4 has blocks that it gives to nobody.
+		BytesUsed:   int64(st.Blocks-st.Bavail) * st.Bsize,
 		BytesTotal:  int64(st.Blocks) * st.Bsize,
 		InodesUsed:  int64(st.Files - st.Ffree),
 		InodesTotal: int64(st.Files),
+		// Files grow by pages, also where the blocks are smaller.
+		BlockBytes: max(st.Bsize, int64(os.Getpagesize())),
 	}, nil
 }
 
@@ -171,10 +174,11 @@ func (c *container) usageOutside(dir string) sandbox.DiskUsage {
 	return u
 }
 
-// withoutRoot takes off what the root itself has of the disk, so that the
-// figures are those of the limit.
+// withoutRoot takes off what the root itself has of the disk, or adds what the
+// file system of a workspace on disk has for itself, so that the figures are
+// those of the limit.
 func (c *container) withoutRoot(dir string, u sandbox.DiskUsage) sandbox.DiskUsage {
-	if dir != sandbox.WorkspaceDir || c.spec.WorkspaceOnDisk {
+	if dir != sandbox.WorkspaceDir {
 		return u
 	}
 	own, inodes := u.BytesTotal-c.spec.Disk.Bytes, u.InodesTotal-c.spec.Disk.Inodes

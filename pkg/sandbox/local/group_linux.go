@@ -10,7 +10,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
-	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -193,17 +192,6 @@ func (g *group) delete() error {
 		return nil
 	}
 	return g.cg.Delete()
-}
-
-// checkStrict refuses a limit that was asked for by name and cannot be held.
-func (c *container) checkStrict(l sandbox.Limits) error {
-	states := c.isolation.Limits
-	for _, name := range l.Strict {
-		if states[name] == api.Absent {
-			return &sandbox.UnsupportedError{What: "the " + name + " limit", Reason: c.rt.host.whyAbsent(name), Mend: c.rt.host.mend(name)}
-		}
-	}
-	return nil
 }
 
 // affinity is how many cores a CPU limit is rounded to where no control group

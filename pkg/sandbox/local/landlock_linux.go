@@ -62,9 +62,12 @@ func (ch *child) rules() landlock.Rules {
 }
 
 // readableHost is what of the host a program without a root of its own may read.
+// OpenSSL, and with it Node, does without its configuration but fails when that
+// is there and closed; Fedora's includes others.
 func (c *container) readableHost() []string {
 	paths := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc",
-		"/etc/ld.so.cache", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/hosts"}
+		"/etc/ld.so.cache", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/hosts",
+		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d", "/etc/crypto-policies"}
 	for _, m := range c.spec.Mounts {
 		if m.Source != "" {
 			paths = append(paths, m.Source)

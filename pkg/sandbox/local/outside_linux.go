@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,45 +99,6 @@ func (c *container) stand(target, path string) {
 	c.paths = append(c.paths, strings.TrimSuffix(target, "/"), path)
 }
 
-// standIn makes what stands for a mount. A read-only one is the source itself;
-// an overlay is a tree of links to it, in which new files can be made.
-func (c *container) standIn(m sandbox.Mount) error {
-	target := m.Target
-	if target == "" {
-		target = m.Source
-	}
-	if m.Source == "" || (!m.Overlay && target == m.Source) {
-		return nil // nothing can be hidden here, and what is in place is in place
-	}
-	if !m.Overlay {
-		c.stand(target, m.Source)
-		return nil
-	}
-	if err := c.makeDir(target); err != nil {
-		return err
-	}
-	return c.linkTree(m.Source, filepath.Join(c.base, target))
-}
-
-func (c *container) linkTree(source, target string) error {
-	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == source {
-			return err
-		}
-		name := filepath.Join(target, strings.TrimPrefix(path, source))
-		if !entry.IsDir() {
-			return os.Symlink(path, name)
-		}
-		if err := os.Mkdir(name, 0o755); err != nil {
-			return err
-		}
-		if c.identity.root {
-			return os.Lchown(name, c.identity.id+1, c.identity.id+1)
-		}
-		return nil
-	})
-}
-
 // translate replaces the paths of the world inside by those that stand for
 // them.
 func (c *container) translate(p sandbox.Process) sandbox.Process {
@@ -194,14 +154,10 @@ func (c *container) standsFor(s string) (from, to string, ok bool) {
 	return from, to, ok
 }
 
-// removeDirs removes what makeDirs made.
+// removeDirs removes what makeDirs made, once writable mounts have their files.
 func (c *container) removeDirs() error {
 	if c.base == "" {
 		return nil
 	}
-	err := os.RemoveAll(c.base)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
+	return errors.Join(c.bringBack(), os.RemoveAll(c.base))
 }

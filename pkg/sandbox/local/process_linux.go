@@ -85,7 +85,7 @@ func (pr *process) prepare(p sandbox.Process) (err error) {
 	if err := pr.group.onOOM(pr.killOnce); err != nil {
 		return err
 	}
-	if err := pr.c.checkStrict(p.Limits); err != nil {
+	if err := pr.c.isolation.CheckStrict(p.Limits); err != nil {
 		return err
 	}
 	owner := 0
@@ -169,14 +169,27 @@ func (c *container) startError(p sandbox.Process, err error) error {
 	}
 	switch step.Step {
 	case execStep:
-		if c.walls.ids && !c.walls.namespaces && step.Errno == unix.EACCES {
-			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("%w: at this isolation the sandbox's user must be able to reach it, and it may lie in a private home", step.Errno)}
-		}
-		return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
+		return &sandbox.StartError{Program: p.Args[0], Err: c.execError(p.Args[0], step.Errno)}
 	case chdirStep:
 		return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
+}
+
+// execError adds to EACCES what stands behind it in a container without a root of
+// its own.
+func (c *container) execError(program string, errno unix.Errno) error {
+	if c.walls.namespaces || errno != unix.EACCES {
+		return errno
+	}
+	var st unix.Statfs_t
+	switch {
+	case unix.Statfs(program, &st) == nil && st.Flags&unix.ST_NOEXEC != 0:
+		return fmt.Errorf("%w: its file system is mounted noexec; mount it with exec (docker run --tmpfs /tmp:exec), or name another place by TMPDIR", errno)
+	case c.identity.root:
+		return fmt.Errorf("%w: at this isolation the sandbox's user must be able to reach it, and it may lie in a private home", errno)
+	}
+	return errno
 }
 
 // abandon frees what a process that did not start has taken.

@@ -34,7 +34,6 @@ type sampler struct {
 const (
 	sampleEvery        = 5 * time.Millisecond
 	sampleEveryOutside = 20 * time.Millisecond // finding the tree costs more
-	pageSize           = 4096
 )
 
 // newSampler finds out where the container's processes can be seen: in its own
@@ -128,7 +127,7 @@ func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 			continue
 		}
 		pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-		total += pages * pageSize
+		total += pages * int64(os.Getpagesize())
 		processes++
 	}
 	return total, processes

@@ -111,8 +111,9 @@ const ownInodes = 96
 func (w *world) diskWithRoot() sandbox.DiskLimit {
 	limit := w.spec.Disk
 	limit.Inodes += ownInodes
+	page := int64(os.Getpagesize())
 	for _, size := range w.ownFiles() {
-		limit.Bytes += (size + pageSize - 1) &^ (pageSize - 1)
+		limit.Bytes += (size + page - 1) &^ (page - 1)
 	}
 	return limit
 }

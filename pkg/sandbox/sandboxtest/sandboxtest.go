@@ -52,6 +52,7 @@ func Run(t *testing.T, opts Options) {
 		{"delete ends a running program", (*suite).deleteRunning},
 		{"files in and out", (*suite).files},
 		{"planted links are not followed", (*suite).planted},
+		{"directories of the host", (*suite).mounts},
 		{"the world inside", (*suite).worldInside},
 		{"the host is out of sight", (*suite).hostInvisible},
 		{"containers do not see each other", (*suite).apart},

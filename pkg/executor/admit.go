@@ -1,0 +1,83 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Admitted is a request that was checked and planned, and that has not begun.
+// It is for one run, by one goroutine.
+type Admitted struct {
+	run *run
+	// failed is what went wrong on our side while it was planned: the result's.
+	failed error
+}
+
+// Admit checks a request and plans it. Nothing is made, and nothing runs. The
+// error is an [*InputError].
+func (e *Executor) Admit(ctx context.Context, req Request) (*Admitted, error) {
+	now := time.Now()
+	a := &Admitted{run: &run{e: e, req: req, id: newID(now), began: now}}
+	err := a.run.admit(ctx)
+	var input *InputError
+	if errors.As(err, &input) {
+		return nil, input
+	}
+	if cancelled(ctx, err) {
+		err = errCancelled
+	}
+	a.failed = err
+	return a, nil
+}
+
+// ID is the id that the result will have.
+func (a *Admitted) ID() string { return a.run.id }
+
+// Language and version are as resolved.
+func (a *Admitted) Language() (name, version string) {
+	return a.run.toolchain.Language, a.run.toolchain.Version
+}
+
+// MemoryBytes is the most memory that any phase may use.
+func (a *Admitted) MemoryBytes() int64 {
+	most := a.run.limits.MemoryBytes
+	if a.run.plan.Compile != nil {
+		most = max(most, a.run.e.cfg.Compile.MemoryBytes)
+	}
+	return most
+}
+
+// Limits are those of the run phase, with the defaults filled in.
+func (a *Admitted) Limits() api.ResourceLimits { return a.run.resourceLimits() }
+
+// Queued tells how long the request waited before its run; it becomes a figure
+// of the result.
+func (a *Admitted) Queued(d time.Duration) { a.run.queued = d }
+
+// Run runs what was admitted; see [Executor.Run].
+func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := a.run
+	abandon := func() { cancel(sandbox.ErrAbandoned) }
+	r.events = emitter{sink: sink, start: r.began, cancel: abandon}
+	defer r.events.heartbeats(r.e.cfg.Heartbeat)()
+	err := a.failed
+	if err == nil {
+		err = r.execute(ctx)
+	}
+	var input *InputError
+	if errors.As(err, &input) {
+		return nil, input
+	}
+	if cancelled(ctx, err) {
+		err = errCancelled
+	}
+	result := r.result(err)
+	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})
+	return result, nil
+}

@@ -1,0 +1,110 @@
+package local
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// standIn makes what stands for a mount in a container without a root of its
+// own. What is in place is in place: nothing can be hidden here. For an overlay
+// it is a tree of links, in which new files can be made; for a writable mount an
+// empty directory, whose files the source gets when the container is deleted;
+// else the source, or links to it, since with a user id of its own a program
+// cannot pass through directories that are ours alone.
+func (c *container) standIn(m sandbox.Mount) error {
+	target := cmp.Or(m.Target, m.Source)
+	path := filepath.Join(c.base, target)
+	switch {
+	case m.Source == "", target == m.Source && !m.Overlay && !m.Writable:
+		return nil
+	case m.Writable:
+		if err := c.makeDir(target); err != nil {
+			return err
+		}
+		c.writable[m.Source] = path
+		return nil
+	case m.Overlay:
+		if err := c.makeDir(target); err != nil {
+			return err
+		}
+	case !c.identity.root:
+		c.stand(target, m.Source)
+		return nil
+	default:
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return fmt.Errorf("make the container's directory: %w", err)
+		}
+		c.stand(target, path)
+	}
+	if !c.identity.root {
+		// Through a hard link the program could write to a file that is its
+		// user's; behind a symbolic one Landlock sees the source.
+		return linkTree(m.Source, path, os.Symlink, func(string) error { return nil })
+	}
+	return linkTree(m.Source, path, hardLink, func(dir string) error {
+		if !m.Overlay {
+			return nil
+		}
+		return os.Lchown(dir, c.identity.id+1, c.identity.id+1)
+	})
+}
+
+// bringBack gives the files of writable mounts to their sources. No program of
+// the container is alive any more. What is neither a file nor a directory stays
+// behind.
+func (c *container) bringBack() error {
+	var errs []error
+	for source, path := range c.writable {
+		errs = append(errs, linkTree(path, source, hardLink, func(string) error { return nil }))
+	}
+	return errors.Join(errs...)
+}
+
+// linkTree makes the directories of source below target, and links to its files.
+func linkTree(source, target string, link func(from, to string) error, made func(dir string) error) error {
+	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == source {
+			return err
+		}
+		relative, err := filepath.Rel(source, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.Join(target, relative)
+		if !entry.IsDir() {
+			return link(path, name)
+		}
+		if err := os.Mkdir(name, 0o755); err != nil {
+			return err
+		}
+		return made(name)
+	})
+}
+
+// hardLink links a regular file, or copies it to where a link cannot lead:
+// another file system. It passes over anything else.
+func hardLink(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil || !info.Mode().IsRegular() || os.Link(from, to) == nil {
+		return err
+	}
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	copied, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(copied, source)
+	// The go command reads from the times of its cache what it may remove.
+	return errors.Join(err, copied.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+}

@@ -1,0 +1,52 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A tree arrives whole on another file system, where a link cannot lead, and
+// without what is neither a file nor a directory.
+func TestLinkTreeAcrossFileSystems(t *testing.T) {
+	source := t.TempDir()
+	target, err := os.MkdirTemp("/dev/shm", "sandbox-run-test-")
+	if err != nil {
+		t.Skipf("no second file system: %v", err)
+	}
+	defer os.RemoveAll(target)
+	file := filepath.Join(source, "a", "b", "file")
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("content"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dated := time.Date(2037, 12, 31, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(file, dated, dated); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(source, "link")); err != nil {
+		t.Fatal(err)
+	}
+	var made []string
+	if err := linkTree(source, target, hardLink, func(dir string) error { made = append(made, dir); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	arrived := filepath.Join(target, "a", "b", "file")
+	info, err := os.Stat(arrived)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(arrived)
+	if err != nil || string(content) != "content" || info.Mode() != 0o755 || !info.ModTime().Equal(dated) {
+		t.Errorf("%q (%v), mode %v of %v", content, err, info.Mode(), info.ModTime())
+	}
+	if _, err := os.Lstat(filepath.Join(target, "link")); !os.IsNotExist(err) {
+		t.Errorf("the symbolic link: %v", err)
+	}
+	if len(made) != 2 {
+		t.Errorf("made %q", made)
+	}
+}

@@ -1,0 +1,65 @@
+package sandboxtest
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// mounts: a program reads what is mounted although it lies behind a directory
+// that is ours alone, as a test's own is; what it adds to an overlay is gone with
+// the container, and what it adds to a writable mount is the host's.
+func (s *suite) mounts() {
+	dir := s.TempDir()
+	read, layer, write := filepath.Join(dir, "read"), filepath.Join(dir, "layer"), filepath.Join(dir, "write")
+	for _, source := range []string{read, layer} {
+		s.hostFile(filepath.Join(source, "sub", "old"), "of the host\n")
+	}
+	for _, open := range []string{layer, filepath.Join(layer, "sub"), write} { // to whoever the sandbox's user is
+		if err := os.MkdirAll(open, 0o755); err != nil {
+			s.Fatal(err)
+		}
+		if err := os.Chmod(open, 0o777); err != nil {
+			s.Fatal(err)
+		}
+	}
+	spec := s.spec()
+	spec.BuildDisk = spec.Disk
+	spec.Mounts = []sandbox.Mount{{Source: read, Target: "/mnt/read"}, {Source: layer, Target: "/mnt/layer", Overlay: true}, {Source: write, Target: "/mnt/write", Writable: true}}
+	c := s.create(spec)
+	p := shell(`cat "$1/sub/old" "$2/sub/old"
+echo new >"$2/sub/new" && cat "$2/sub/new"
+mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s /etc/passwd "$3/link"`)
+	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/write")
+	e := s.run(c, p)
+	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\n")
+	s.equal("stderr", e.stderr, "")
+	if s.level != sandbox.LevelNone { // which is no wall
+		p = shell(`for f in "$@"; do echo overwritten >"$f/sub/old"; rm -r "$f"/*; done`)
+		p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer")
+		s.run(c, p)
+	}
+	if err := c.Delete(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"read/sub/old": "of the host\n", "layer/sub/old": "of the host\n", "layer/sub/new": "", "write/sub/new": "new\n",
+	} {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && want != "" {
+			s.Error(err)
+		}
+		s.equal(name, string(content), want)
+	}
+}
+
+func (s *suite) hostFile(name, content string) {
+	s.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		s.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		s.Fatal(err)
+	}
+}
