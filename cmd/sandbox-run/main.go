@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
+	"github.com/sandbox-run/sandbox-run/internal/engine"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language/esbuild"
 )
@@ -29,5 +30,5 @@ func main() {
 func run(args []string) int {
 	var o opener
 	defer o.drop()
-	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, Reclaim: reclaim, Version: version})
+	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, Reclaim: engine.Reclaim, Version: version})
 }

@@ -37,7 +37,7 @@ func rooms() []room {
 			why: "the vocabulary of isolation belongs to no runtime",
 		},
 		{
-			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/..."},
+			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/...", "internal/relay"},
 			why: "a runtime knows no languages, no doors and no other runtime",
 		},
 		{
@@ -75,6 +75,10 @@ func rooms() []room {
 		{
 			path: "internal/compat/...", may: []string{"pkg/...", "internal/..."}, never: doors[:2],
 			why: "a drop-in surface is mounted by the server, not the other way round",
+		},
+		{
+			path: "internal/daemon/...", may: []string{"pkg/...", "internal/..."}, never: doors[:1],
+			why: "the life of the server is around its doors",
 		},
 		{
 			path: "internal/...", may: []string{"pkg/...", "internal/..."}, never: doors,

@@ -27,8 +27,12 @@ func forbiddenLinks() []struct{ from, never, why string } {
 		{"cmd/sandbox-run", "sigs.k8s.io/...", start},
 		{"cmd/sandbox-run", "go.opentelemetry.io/otel/exporters/...", start},
 		{"cmd/sandbox-run", "google.golang.org/grpc/...", start},
+		{"cmd/sandbox-run", "github.com/danielgtaylor/huma/...", start},
+		{"cmd/sandbox-run", "github.com/prometheus/...", start},
+		{"cmd/sandbox-run", "modernc.org/...", start},
 		{"cmd/...", "net/http/pprof", "it puts itself on the default handler, where memory and command line are for everybody to read"},
-		{"cmd/...", "expvar", "it puts itself on the default handler, with the command line"},
+		// The server links it with Prometheus' library, and never serves the default handler.
+		{"cmd/sandbox-run", "expvar", "it puts itself on the default handler, with the command line"},
 		{"cmd/...", "plugin", "a plugin needs cgo, and runs code that nobody has built here"},
 		{"cmd/...", "testing", "tests and their flags have no place in what users run"},
 	}

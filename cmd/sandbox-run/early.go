@@ -1,8 +1,8 @@
 package main
 
 import (
+	"github.com/sandbox-run/sandbox-run/internal/engine"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
 )
 
 // early opens the local runtime beside the parsing of the command line, which
@@ -18,7 +18,7 @@ func openEarly() *early {
 	e := &early{ready: make(chan struct{})}
 	go func() {
 		defer close(e.ready)
-		e.runtime, e.err = local.New(local.Options{})
+		e.runtime, e.err = engine.Local()
 	}()
 	return e
 }
@@ -39,7 +39,3 @@ func (e *early) drop() {
 		_ = e.runtime.Close() // nothing ran in it
 	}
 }
-
-func openRuntime() (sandbox.Runtime, error) { return local.New(local.Options{}) }
-
-func reclaim() ([]string, error) { return local.Reclaim(local.Options{}) }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package engine
 
 import (
 	"errors"
@@ -8,18 +8,11 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// early is nothing here.
-type early struct{}
+// Local says what the local runtime needs.
+func Local() (sandbox.Runtime, error) { return nil, errNoLinux() }
 
-func openEarly() *early { return nil }
-
-func (*early) take() (sandbox.Runtime, error) { return openRuntime() }
-
-func (*early) drop() {}
-
-func openRuntime() (sandbox.Runtime, error) { return nil, errNoLinux() }
-
-func reclaim() ([]string, error) { return nil, errNoLinux() }
+// Reclaim says the same.
+func Reclaim() ([]string, error) { return nil, errNoLinux() }
 
 // errNoLinux is what every way into the local runtime says here.
 func errNoLinux() error {

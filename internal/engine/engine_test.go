@@ -1,4 +1,4 @@
-package main
+package engine
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestExecutorConfig(t *testing.T) {
 	cfg := config.Default()
 	cfg.MaxTimeout, cfg.MaxDiskBytes, cfg.DataDir = time.Minute, 1<<30, "/data"
 	var told string
-	got := executorConfig(cfg, func(s string) { told = s })
+	got := Executor(cfg, func(s string) { told = s })
 	got.Notify("slow")
 	for what, ok := range map[string]bool{
 		"timeout":         got.Defaults.WallTime == 33*time.Second,

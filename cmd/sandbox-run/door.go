@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+
+	"github.com/sandbox-run/sandbox-run/internal/cli"
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// door is an executor on a runtime, as the command line wants it.
+type door struct {
+	*executor.Executor
+	runtime sandbox.Runtime
+}
+
+// opener opens the engine.
+type opener struct {
+	early *early // nil when nothing was opened ahead
+}
+
+// prepare begins to open the runtime. A configuration that names another one
+// wins later.
+func (o *opener) prepare() { o.early = openEarly() }
+
+// drop closes what was prepared for nothing.
+func (o *opener) drop() {
+	if o.early != nil {
+		o.early.drop()
+	}
+}
+
+// open opens the runtime that the configuration names.
+func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
+	local := engine.Local
+	if o.early != nil {
+		local = o.early.take
+	}
+	rt, err := sandbox.Factory{"local": local}.Open(cfg.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	return door{executor.New(rt, engine.Executor(cfg, notify)), rt}, nil
+}
+
+func (d door) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {
+	if job.Resize != nil {
+		job.OnStart = func(running sandbox.Running) { go resize(ctx, running, job.Resize) }
+	}
+	return d.Executor.Run(ctx, job.Request, sink)
+}
+
+// resize passes the sizes of our terminal on to the program's.
+func resize(ctx context.Context, running sandbox.Running, sizes <-chan sandbox.TTY) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case size, ok := <-sizes:
+			if !ok {
+				return
+			}
+			_ = running.Resize(size.Rows, size.Cols) // a program that has ended needs none
+		}
+	}
+}
+
+func (d door) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	return d.runtime.Probe(ctx)
+}
+
+func (d door) Close() error { return d.runtime.Close() }

@@ -1,0 +1,242 @@
+package capacity_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+)
+
+const mib = 1 << 20
+
+func must(t *testing.T, l *capacity.Ledger, tenant string, memory int64) *capacity.Grant {
+	t.Helper()
+	g, err := l.Acquire(t.Context(), capacity.Demand{Tenant: tenant, MemoryBytes: memory})
+	if err != nil {
+		t.Fatalf("%s: %v", tenant, err)
+	}
+	return g
+}
+
+func mustNot(t *testing.T, l *capacity.Ledger, tenant string, memory int64) {
+	t.Helper()
+	var full *capacity.FullError
+	if _, err := l.Acquire(t.Context(), capacity.Demand{Tenant: tenant, MemoryBytes: memory}); !errors.As(err, &full) {
+		t.Fatalf("%s: %v", tenant, err)
+	}
+	if full.RetryAfter < time.Second {
+		t.Errorf("retry after %v", full.RetryAfter)
+	}
+}
+
+func TestPlacesAndMemory(t *testing.T) {
+	l := capacity.New(capacity.Limits{Runs: 2, MemoryBytes: 100 * mib})
+	a := must(t, l, "", 60*mib)
+	mustNot(t, l, "", 41*mib)
+	b := must(t, l, "", 40*mib)
+	mustNot(t, l, "", mib)
+	if err := l.Look(""); err == nil {
+		t.Error("Look found a place")
+	}
+	if got := l.Load(); got != (capacity.Load{Running: 2, MemoryBytes: 100 * mib}) {
+		t.Errorf("load %+v", got)
+	}
+	a.Release()
+	a.Release() // once is enough
+	if err := l.Look(""); err != nil {
+		t.Error(err)
+	}
+	b.Release()
+	if got := l.Load(); got != (capacity.Load{}) {
+		t.Errorf("load %+v", got)
+	}
+	var tooLarge *capacity.TooLargeError
+	if _, err := l.Acquire(t.Context(), capacity.Demand{MemoryBytes: 101 * mib}); !errors.As(err, &tooLarge) {
+		t.Errorf("101 MiB of 100: %v", err)
+	}
+}
+
+// A flood of one tenant leaves places, and memory, to others.
+func TestFloodLeavesPlaces(t *testing.T) {
+	l := capacity.New(capacity.Limits{Runs: 16, MemoryBytes: 1600 * mib})
+	must(t, l, "quiet", mib).Release() // is about
+	for range 14 {
+		must(t, l, "flood", mib)
+	}
+	mustNot(t, l, "flood", mib)
+	must(t, l, "quiet", mib)
+	must(t, l, "other", mib)
+
+	l = capacity.New(capacity.Limits{Runs: 16, MemoryBytes: 1600 * mib})
+	must(t, l, "quiet", mib).Release()
+	must(t, l, "flood", 800*mib)
+	must(t, l, "flood", 600*mib)
+	mustNot(t, l, "flood", 100*mib)
+	must(t, l, "quiet", 200*mib)
+}
+
+func TestOneTenantMayHaveAll(t *testing.T) {
+	l := capacity.New(capacity.Limits{Runs: 4, MemoryBytes: 4 * mib})
+	for range 4 {
+		must(t, l, "only", mib)
+	}
+	mustNot(t, l, "only", 1)
+}
+
+// Tenants take turns in the queue, whoever came first.
+func TestQueueTakesTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := capacity.New(capacity.Limits{Runs: 1, MemoryBytes: mib, Queue: 10})
+		first := must(t, l, "a", 1)
+		var mu sync.Mutex
+		var order string
+		var wg sync.WaitGroup
+		for _, tenant := range []string{"a", "a", "a", "b", "b", "c"} {
+			wg.Go(func() {
+				g, err := l.Acquire(t.Context(), capacity.Demand{Tenant: tenant, MemoryBytes: 1})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				order += tenant
+				mu.Unlock()
+				time.Sleep(time.Second)
+				if g.Waited <= 0 {
+					t.Errorf("%s waited %v", tenant, g.Waited)
+				}
+				g.Release()
+			})
+			synctest.Wait()
+		}
+		time.Sleep(time.Second)
+		first.Release()
+		wg.Wait()
+		if order != "abcaba" {
+			t.Errorf("order %s", order)
+		}
+	})
+}
+
+func TestQueueIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := capacity.New(capacity.Limits{Runs: 1, MemoryBytes: mib, Queue: 1})
+		first := must(t, l, "a", 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		var gone atomic.Bool
+		go func() {
+			_, err := l.Acquire(ctx, capacity.Demand{Tenant: "a", MemoryBytes: 1})
+			gone.Store(errors.Is(err, context.Canceled))
+		}()
+		synctest.Wait()
+		mustNot(t, l, "a", 1)
+		mustNot(t, l, "b", 1)
+		cancel() // who has gone leaves the queue
+		synctest.Wait()
+		if !gone.Load() || l.Load().Waiting != 0 {
+			t.Errorf("%+v after the waiting one has gone", l.Load())
+		}
+		first.Release()
+		must(t, l, "a", 1)
+	})
+}
+
+// A large run keeps its turn: small ones do not pass it by for ever.
+func TestLargeRunStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := capacity.New(capacity.Limits{Runs: 4, MemoryBytes: 100, Queue: 10})
+		small := must(t, l, "a", 60)
+		var started atomic.Bool
+		go func() {
+			g, err := l.Acquire(t.Context(), capacity.Demand{Tenant: "a", MemoryBytes: 100})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			started.Store(true)
+			g.Release()
+		}()
+		synctest.Wait()
+		go func() {
+			g, err := l.Acquire(t.Context(), capacity.Demand{Tenant: "a", MemoryBytes: 10})
+			if err != nil || !started.Load() {
+				t.Errorf("the small one came first: %v", err)
+				return
+			}
+			g.Release()
+		}()
+		synctest.Wait()
+		small.Release()
+		synctest.Wait()
+		if got := l.Load(); !started.Load() || got != (capacity.Load{}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// Whatever happens in whatever order, grants stay within the limits and nothing
+// is lost.
+func TestLedgerHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limits := capacity.Limits{
+			Runs:        rapid.IntRange(1, 6).Draw(t, "runs"),
+			MemoryBytes: rapid.Int64Range(10, 60).Draw(t, "memory"),
+			Queue:       rapid.IntRange(0, 3).Draw(t, "queue"),
+		}
+		l := capacity.New(limits)
+		var running, used atomic.Int64
+		var wg sync.WaitGroup
+		for range rapid.IntRange(1, 40).Draw(t, "asks") {
+			d := capacity.Demand{
+				Tenant:      rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "tenant"),
+				MemoryBytes: rapid.Int64Range(1, 30).Draw(t, "bytes"),
+			}
+			leaves := rapid.IntRange(0, 4).Draw(t, "leaves") == 0
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+				defer cancel()
+				if leaves {
+					cancel()
+				}
+				g, err := l.Acquire(ctx, d)
+				if err != nil {
+					return
+				}
+				if n := running.Add(1); n > int64(limits.Runs) {
+					t.Errorf("%d run", n)
+				}
+				if n := used.Add(d.MemoryBytes); n > limits.MemoryBytes {
+					t.Errorf("%d bytes", n)
+				}
+				time.Sleep(10 * time.Microsecond)
+				running.Add(-1)
+				used.Add(-d.MemoryBytes)
+				g.Release()
+			})
+		}
+		wg.Wait()
+		if got := l.Load(); got != (capacity.Load{}) {
+			t.Fatalf("left: %+v", got)
+		}
+	})
+}
+
+func BenchmarkAcquire(b *testing.B) {
+	l := capacity.New(capacity.Limits{Runs: 1 << 20, MemoryBytes: 1 << 40})
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			g, err := l.Acquire(context.Background(), capacity.Demand{Tenant: "a", MemoryBytes: 1})
+			if err != nil {
+				b.Fatal(err)
+			}
+			g.Release()
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/sandbox-run/sandbox-run/internal/config"
+)
+
+// Exit codes of the command.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // a wrong command line or configuration
+)
+
+// grammar is the command line of sandbox-server.
+type grammar struct {
+	Serve   struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM; what it heeds is in the environment (docs/SERVER.md)."`
+	Keys    keysVerbs `cmd:"" help:"The keys that callers show."`
+	Usage   usageVerb `cmd:"" help:"What tenants have run, by day."`
+	Version struct{}  `cmd:"" help:"Print the version."`
+}
+
+// Command is one call of sandbox-server.
+type Command struct {
+	Stdout, Stderr io.Writer
+	Environ        []string
+	Version        string
+}
+
+// Main runs a command line and returns its exit code.
+func (c Command) Main(args []string) int {
+	err := c.run(args)
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintln(c.Stderr, "sandbox-server:", err)
+	var usage *usageError
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// usageError is a mistake of the operator's.
+type usageError struct{ error }
+
+// helped ends parsing after the help was printed.
+type helped struct{}
+
+func (c Command) run(args []string) (err error) {
+	var g grammar
+	parser, err := kong.New(&g, kong.Name("sandbox-server"), kong.Description("Runs untrusted programs for callers over HTTP."),
+		kong.Writers(c.Stdout, c.Stderr), kong.Exit(func(int) { panic(helped{}) }))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			if _, ok := cause.(helped); !ok {
+				panic(cause)
+			}
+			err = nil
+		}
+	}()
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	if parsed.Command() == "version" {
+		_, err := fmt.Fprintln(c.Stdout, c.version())
+		return err
+	}
+	cfg, err := config.LoadStrict(c.Environ)
+	if err != nil {
+		return &usageError{err}
+	}
+	switch parsed.Command() {
+	case "keys create <tenant>":
+		return c.createKey(cfg, g.Keys.Create)
+	case "keys ls":
+		return c.listKeys(cfg, g.Keys.Ls)
+	case "keys revoke <key>":
+		return c.revokeKey(cfg, g.Keys.Revoke)
+	case "usage":
+		return c.usage(cfg, g.Usage)
+	}
+	return c.serve(cfg)
+}
+
+func (c Command) version() string {
+	if c.Version == "" {
+		return "development"
+	}
+	return c.Version
+}
+
+// serve is the whole life of a server.
+func (c Command) serve(cfg config.Config) error {
+	log := slog.New(slog.NewJSONHandler(c.Stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	d, err := New(cfg, c.version(), log)
+	if err != nil {
+		return err
+	}
+	if d.FirstKey != "" {
+		fmt.Fprintf(c.Stderr, "sandbox-server: there was no key, so here is one. It is shown this once:\n%s\n", d.FirstKey)
+	}
+	defer d.reloadOnHangup()()
+	return d.Serve(ctx)
+}
+
+// reloadOnHangup reads the keys anew at each SIGHUP, until stop is called.
+func (d *Daemon) reloadOnHangup() (stop func()) {
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-hangups:
+				d.Reload()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { signal.Stop(hangups); close(done) }
+}

@@ -1,0 +1,221 @@
+// Package daemon is the life of sandbox-server: it starts, serves, drains and
+// ends.
+//
+//	reclaim what an earlier life left → open → listen → ready → SIGTERM → drain → end
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/internal/server"
+	"github.com/sandbox-run/sandbox-run/internal/store"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Timeouts of connections; those of bodies and answers are the server's.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 32 << 10
+)
+
+// heartbeat keeps the usual proxies, which give up after 30 seconds or a minute,
+// from closing a silent stream.
+const heartbeat = 10 * time.Second
+
+// lastWords is how long answers to cancelled runs may take at the end.
+const lastWords = 5 * time.Second
+
+// Daemon is a server that is ready to serve.
+type Daemon struct {
+	// FirstKey is the key that this start has made, if it has: it can be shown
+	// now and never again.
+	FirstKey string
+
+	cfg      config.Config
+	log      *slog.Logger
+	runtime  sandbox.Runtime
+	store    *store.Store
+	keys     *auth.Authenticator // nil without keys
+	watching sync.WaitGroup
+	unwatch  context.CancelFunc
+	server   *server.Server
+	http     *http.Server
+	listener net.Listener
+}
+
+// New opens everything that the configuration names and listens, but does not
+// answer yet. What an earlier life left behind is gone when it returns.
+func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err error) {
+	d := &Daemon{cfg: withCeilings(cfg), log: log}
+	defer func() {
+		if err != nil {
+			_ = d.close()
+		}
+	}()
+	if err := d.reclaim(); err != nil {
+		return nil, err
+	}
+	if err := d.openStore(); err != nil {
+		return nil, err
+	}
+	if d.runtime, err = engine.Local(); err != nil {
+		return nil, err
+	}
+	conf := engine.Executor(d.cfg, func(message string) { log.Info(message) })
+	conf.Heartbeat = heartbeat
+	limits, err := limits(d.cfg)
+	if err != nil {
+		return nil, err
+	}
+	d.server, err = server.New(server.Options{
+		Executor: executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
+		Keys: d.keys, Store: d.store,
+		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.http = &http.Server{
+		Handler: d.server, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
+	}
+	d.listener, err = net.Listen("tcp", address(cfg.Server))
+	return d, err
+}
+
+func (d *Daemon) reclaim() error {
+	removed, err := engine.Reclaim()
+	if err != nil {
+		return fmt.Errorf("cannot remove what an earlier life left: %w", err)
+	}
+	if len(removed) > 0 {
+		d.log.Info("removed what an earlier life left", "what", removed)
+	}
+	return nil
+}
+
+// withCeilings fills in the most that a request may ask for, where the operator
+// does not say: callers are strangers.
+func withCeilings(c config.Config) config.Config {
+	if c.MaxTimeout == 0 {
+		c.MaxTimeout = 300 * time.Second
+	}
+	if c.MaxCPUs == 0 {
+		c.MaxCPUs = float64(runtime.NumCPU())
+	}
+	if c.MaxProcesses == 0 {
+		c.MaxProcesses = 1024
+	}
+	if c.MaxDiskBytes == 0 {
+		c.MaxDiskBytes = 4 << 30
+	}
+	return c
+}
+
+// limits are what the machine can carry, or what the operator says.
+func limits(c config.Config) (capacity.Limits, error) {
+	l := capacity.Limits{Runs: int(c.Server.MaxConcurrent), MemoryBytes: c.Server.TotalMemoryBytes, Queue: int(c.Server.Queue)}
+	if l.MemoryBytes == 0 {
+		total, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
+		if err != nil {
+			return l, fmt.Errorf("cannot tell how much memory there is; set SANDBOX_TOTAL_MEMORY_MB: %w", err)
+		}
+		l.MemoryBytes = int64(total) / 4 * 3
+	}
+	if l.Runs == 0 {
+		fit := l.MemoryBytes / c.MemoryBytes
+		l.Runs = int(max(1, min(int64(8*runtime.GOMAXPROCS(0)), fit)))
+	}
+	return l, nil
+}
+
+// Addr is where the server listens.
+func (d *Daemon) Addr() net.Addr { return d.listener.Addr() }
+
+// Serve answers until ctx is done, then drains: new runs are refused, those that
+// go on have the operator's time to end, and what is left is cancelled and
+// answered. Nothing of the sandbox is left when it returns.
+func (d *Daemon) Serve(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() {
+		if d.cfg.Server.TLSCert != "" {
+			failed <- d.http.ServeTLS(d.listener, d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
+			return
+		}
+		failed <- d.http.Serve(d.listener)
+	}()
+	d.announce()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = d.drain()
+	}
+	return errors.Join(err, d.close())
+}
+
+func (d *Daemon) announce() {
+	l := d.server.Ledger.Limits()
+	d.log.Info("ready", "address", d.listener.Addr().String(), "capacity", l.Runs, "memory_mb", l.MemoryBytes>>20, "queue", l.Queue)
+}
+
+// drain keeps answering, so that who asks for health learns of it, until nothing
+// runs any more or the time is over.
+func (d *Daemon) drain() error {
+	d.server.Drain()
+	d.log.Info("draining", "running", d.server.Ledger.Load().Running, "seconds", d.cfg.Server.Drain.Seconds())
+	deadline := time.After(d.cfg.Server.Drain)
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for load := d.server.Ledger.Load(); load.Running+load.Waiting > 0; load = d.server.Ledger.Load() {
+		select {
+		case <-poll.C:
+			continue
+		case <-deadline:
+			d.log.Warn("cancelling what still runs", "running", load.Running)
+			d.server.EndRuns()
+		}
+		break
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	defer cancel()
+	if err := d.http.Shutdown(ctx); err != nil {
+		return fmt.Errorf("some answers were not taken: %w", err)
+	}
+	return nil
+}
+
+// close frees what was opened.
+func (d *Daemon) close() error {
+	var errs []error
+	if d.http != nil {
+		errs = append(errs, d.http.Close())
+	}
+	if d.runtime != nil {
+		errs = append(errs, d.runtime.Close())
+	}
+	if d.unwatch != nil {
+		d.unwatch()
+		d.watching.Wait()
+	}
+	if d.store != nil {
+		errs = append(errs, d.store.Close())
+	}
+	return errors.Join(errs...)
+}

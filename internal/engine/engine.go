@@ -1,0 +1,45 @@
+// Package engine puts together what every door runs requests with: the runtime
+// that a configuration names and an executor on it.
+package engine
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Executor is the operator's decisions in the executor's terms. notify is told
+// of slow preparations.
+func Executor(cfg config.Config, notify func(string)) executor.Config {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "/"
+	}
+	compile := executor.DefaultConfig().Compile
+	return executor.Config{
+		Defaults: sandbox.Limits{
+			WallTime: cfg.Timeout, MemoryBytes: cfg.MemoryBytes, CPUs: cfg.CPUs,
+			Processes: cfg.Processes, OpenFiles: cfg.OpenFiles,
+		},
+		Ceilings: sandbox.Limits{
+			WallTime: cfg.MaxTimeout, MemoryBytes: cfg.MaxMemoryBytes, CPUs: cfg.MaxCPUs, Processes: cfg.MaxProcesses,
+		},
+		DefaultDiskBytes: cfg.DiskBytes,
+		MaxDiskBytes:     cfg.MaxDiskBytes,
+		Compile: sandbox.Limits{
+			WallTime: cfg.CompileTimeout, MemoryBytes: cfg.CompileMemoryBytes, CPUs: cfg.CompileCPUs,
+			Processes: compile.Processes, OpenFiles: compile.OpenFiles,
+		},
+		CompileDiskBytes: cfg.CompileDiskBytes,
+		InstallTimeout:   cfg.InstallTimeout,
+		MaxOutputBytes:   cfg.MaxOutputBytes,
+		MaxStreamBytes:   cfg.MaxStreamBytes,
+		DataDir:          cfg.DataDir,
+		Host:             language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: home, Getenv: os.Getenv, Named: cfg.Toolchains},
+		Notify:           notify,
+	}
+}

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/wire"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// execute answers POST /execute.
+func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
+	if err := s.serve(w, r); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// serve is the way of one request. Its error is what to answer while nothing has
+// been answered yet.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
+	if s.draining.Load() {
+		return &refusal{Problem: api.Problem{Type: wire.TypeDraining, Status: http.StatusServiceUnavailable, Detail: "this server is shutting down"}, retryAfter: time.Second}
+	}
+	who, err := s.principal(r)
+	if err != nil {
+		return err
+	}
+	if err := wire.CheckMedia(r.Header.Get("Content-Type")); err != nil {
+		return err
+	}
+	release, err := s.charge(who)
+	if err != nil {
+		return err
+	}
+	cpuSeconds := 0.0
+	defer func() { release(cpuSeconds) }()
+	if err := s.Ledger.Look(who.Tenant); err != nil {
+		return err
+	}
+	req, err := s.read(w, r)
+	if err != nil {
+		return err
+	}
+	ctx, leave := s.runContext(r)
+	defer leave()
+	admitted, err := s.Executor.Admit(ctx, req)
+	if err != nil {
+		return wire.Refused(err)
+	}
+	grant, err := s.Ledger.Acquire(ctx, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
+	if err != nil {
+		return err
+	}
+	defer grant.Release()
+	admitted.Queued(grant.Waited)
+	result, err := s.run(ctx, w, r, who, sourceHash(req), admitted)
+	if result != nil {
+		cpuSeconds = used(result)
+	}
+	return err
+}
+
+// run runs what was admitted and answers it.
+func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request, who auth.Principal, source string, admitted *executor.Admitted) (*api.Result, error) {
+	ended, err := s.begin(ctx, r, who, source, admitted)
+	if err != nil {
+		return nil, err
+	}
+	stream := newStream(w, r)
+	var sink executor.Sink
+	if stream != nil {
+		sink = stream.send
+	}
+	result, err := admitted.Run(ctx, sink)
+	ended(result)
+	if err != nil {
+		return nil, wire.Refused(err)
+	}
+	s.metrics.ended(result)
+	switch {
+	case stream != nil || r.Context().Err() != nil: // the result was the last event, or nobody is there
+	case result.Status == api.StatusSandboxError:
+		return result, failed(result)
+	default:
+		s.answer(w, http.StatusOK, "application/json", result)
+	}
+	return result, nil
+}
+
+// runContext is done when the caller has gone, and then nobody waits for the run,
+// or when the server ends.
+func (s *Server) runContext(r *http.Request) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
+	gone := context.AfterFunc(r.Context(), func() { cancel(sandbox.ErrAbandoned) })
+	ended := context.AfterFunc(s.runs, func() { cancel(context.Canceled) })
+	return ctx, func() { gone(); ended(); cancel(nil) }
+}
+
+// failed is the problem of a run that ended through our fault.
+func failed(result *api.Result) error {
+	p := &refusal{Problem: api.Problem{Type: wire.TypeSandbox, Status: http.StatusInternalServerError, Detail: result.Message, Result: result}}
+	if result.Retryable != nil && *result.Retryable {
+		p.Status, p.retryAfter = http.StatusServiceUnavailable, time.Second
+	}
+	return p
+}
+
+// refusal is a problem that may be tried again.
+type refusal struct {
+	api.Problem
+	retryAfter time.Duration
+}
+
+// problem is what an error is answered with.
+func problem(err error) (*api.Problem, time.Duration) {
+	var (
+		plain    *api.Problem
+		refused  *refusal
+		full     *capacity.FullError
+		tooLarge *capacity.TooLargeError
+		limit    *auth.LimitError
+	)
+	switch {
+	case errors.As(err, &refused):
+		return &refused.Problem, refused.retryAfter
+	case errors.As(err, &plain):
+		copied := *plain
+		return &copied, 0
+	case errors.As(err, &full):
+		return &api.Problem{Type: wire.TypeCapacity, Status: http.StatusTooManyRequests, Detail: full.Reason}, full.RetryAfter
+	case errors.As(err, &tooLarge):
+		return wire.Invalid(api.ProblemError{Pointer: "/limits/memory_mb", Detail: tooLarge.Error()}), 0
+	case errors.As(err, &limit):
+		return &api.Problem{Type: limitTypes[limit.Kind], Status: http.StatusTooManyRequests, Detail: limit.Detail}, limit.RetryAfter
+	}
+	return &api.Problem{Type: "about:blank", Status: http.StatusInternalServerError, Detail: "the server failed; its log tells more under this request id"}, 0
+}
+
+// fail answers an error.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil {
+		return // nobody is there
+	}
+	p, retryAfter := problem(err)
+	if p.Status >= http.StatusInternalServerError {
+		s.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(r), "error", err.Error())
+	}
+	p.Title, p.RequestID = http.StatusText(p.Status), requestID(r)
+	if retryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((retryAfter+time.Second-1)/time.Second)))
+	}
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	s.answer(w, p.Status, "application/problem+json", p)
+}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Health is the answer of GET /health.
+type Health struct {
+	// Status is ok, or draining while the server shuts down.
+	Status  string `json:"status" enum:"ok,draining"`
+	Version string `json:"version"`
+	// Capacity is how many runs go on at a time, Load how many do now, and
+	// Queued how many wait for a place.
+	Capacity int `json:"capacity"`
+	Load     int `json:"load"`
+	Queued   int `json:"queued"`
+	// MemoryCapacityMB is what the memory limits of all runs may add up to, and
+	// MemoryGrantedMB what they do now.
+	MemoryCapacityMB int64   `json:"memory_capacity_mb"`
+	MemoryGrantedMB  int64   `json:"memory_granted_mb"`
+	UptimeSeconds    float64 `json:"uptime_seconds"`
+	// Runtimes maps a runtime to its strongest isolation level.
+	Runtimes map[string]string `json:"runtimes"`
+	// Languages maps a language to the version that runs by default.
+	Languages map[string]string `json:"languages"`
+	// Warm maps what is prepared ahead to how much of it is ready.
+	Warm map[string]int `json:"warm"`
+}
+
+// probeTimeout bounds what a health check may wait for.
+const probeTimeout = 5 * time.Second
+
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+	defer cancel()
+	load, limits := s.Ledger.Load(), s.Ledger.Limits()
+	h := Health{
+		Status: "ok", Version: s.Version,
+		Capacity: limits.Runs, Load: load.Running, Queued: load.Waiting,
+		MemoryCapacityMB: limits.MemoryBytes >> 20, MemoryGrantedMB: load.MemoryBytes >> 20,
+		UptimeSeconds: time.Since(s.began).Seconds(),
+		Runtimes:      map[string]string{}, Languages: map[string]string{}, Warm: map[string]int{},
+	}
+	if c, err := s.Runtime.Probe(ctx); err == nil && len(c.Levels) > 0 {
+		h.Runtimes[s.Runtime.Name()] = string(c.Levels[0])
+	}
+	for _, l := range s.catalogue.get(ctx, s.Executor).Languages {
+		if l.Available {
+			h.Languages[l.Name] = l.Versions[0]
+		}
+	}
+	status := http.StatusOK
+	if s.draining.Load() {
+		h.Status, status = "draining", http.StatusServiceUnavailable
+	}
+	s.answer(w, status, "application/json", h)
+}
+
+// live answers as long as the process does.
+func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
+	s.answer(w, http.StatusOK, "application/json", map[string]string{"status": "ok"})
+}
+
+// ready answers 200 when a run would be accepted.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+	defer cancel()
+	c, err := s.Runtime.Probe(ctx)
+	switch {
+	case s.draining.Load():
+		s.answer(w, http.StatusServiceUnavailable, "application/json", map[string]string{"status": "draining"})
+	case err != nil || !runs(c):
+		s.answer(w, http.StatusServiceUnavailable, "application/json", map[string]string{"status": "no usable runtime"})
+	default:
+		s.answer(w, http.StatusOK, "application/json", map[string]string{"status": "ok"})
+	}
+}
+
+// runs tells whether anything can be run in a sandbox.
+func runs(c sandbox.Capabilities) bool {
+	return len(c.Levels) > 0 && c.Levels[0] != sandbox.LevelNone
+}

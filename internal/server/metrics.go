@@ -1,0 +1,94 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// metrics are what Prometheus reads. Labels have closed sets of values: what a
+// caller sends is never one.
+type metrics struct {
+	registry *prometheus.Registry
+	runs     *prometheus.CounterVec
+	phases   *prometheus.HistogramVec
+	memory   *prometheus.HistogramVec
+	queue    prometheus.Histogram
+	setup    prometheus.Histogram
+	requests *prometheus.CounterVec
+	seconds  *prometheus.HistogramVec
+}
+
+func newMetrics(ledger *capacity.Ledger) *metrics {
+	// From what a waiting interpreter takes to the longest run.
+	buckets := []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 60, 300}
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_runs_total",
+			Help: "Runs that ended, by language and status."}, []string{"language", "status"}),
+		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_seconds", Buckets: buckets,
+			Help: "Wall clock of a phase, by language and status."}, []string{"phase", "language", "status"}),
+		memory: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_memory_bytes", Buckets: prometheus.ExponentialBuckets(1<<20, 2, 14),
+			Help: "Peak of memory of a phase, by language."}, []string{"phase", "language"}),
+		queue: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_queue_seconds", Buckets: buckets,
+			Help: "Time that a run waited for a place."}),
+		setup: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_setup_seconds", Buckets: buckets,
+			Help: "Time that making the container took."}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_http_requests_total",
+			Help: "Requests, by route and status."}, []string{"route", "code"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_http_request_seconds", Buckets: buckets,
+			Help: "Time from the header of a request to the end of its answer, by route."}, []string{"route"}),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.runs, m.phases, m.memory, m.queue, m.setup, m.requests, m.seconds)
+	gauge := func(name, help string, value func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+	}
+	gauge("sandbox_running", "Runs that are going on.", func() float64 { return float64(ledger.Load().Running) })
+	gauge("sandbox_waiting", "Runs that wait for a place.", func() float64 { return float64(ledger.Load().Waiting) })
+	gauge("sandbox_capacity", "Runs that may go on at a time.", func() float64 { return float64(ledger.Limits().Runs) })
+	gauge("sandbox_memory_granted_bytes", "Sum of the memory limits of what runs.", func() float64 { return float64(ledger.Load().MemoryBytes) })
+	gauge("sandbox_memory_capacity_bytes", "What that sum may reach.", func() float64 { return float64(ledger.Limits().MemoryBytes) })
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
+
+// ended counts a run.
+func (m *metrics) ended(result *api.Result) {
+	m.runs.WithLabelValues(result.Language, string(result.Status)).Inc()
+	for _, phase := range result.Phases {
+		if s := phase.Metrics.WallTimeS; s != nil {
+			m.phases.WithLabelValues(phase.Name, result.Language, string(phase.Status)).Observe(*s)
+		}
+		if b := phase.Metrics.MemoryPeakBytes; b != nil {
+			m.memory.WithLabelValues(phase.Name, result.Language).Observe(float64(*b))
+		}
+	}
+	observe(m.queue, result.Metrics.QueueS)
+	observe(m.setup, result.Metrics.SetupS)
+}
+
+func observe(h prometheus.Histogram, s *float64) {
+	if s != nil {
+		h.Observe(*s)
+	}
+}
+
+// request counts a request. An unknown route is one of its own.
+func (m *metrics) request(route string, status int, took time.Duration) {
+	if route == "" {
+		route = "none"
+	}
+	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
+	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/wire"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// principal finds who calls.
+func (s *Server) principal(r *http.Request) (auth.Principal, error) {
+	if s.Keys == nil {
+		return auth.Principal{}, nil
+	}
+	p, err := s.Keys.Authenticate(r.Header)
+	if err != nil {
+		return p, &api.Problem{Type: wire.TypeKey, Status: http.StatusUnauthorized, Detail: err.Error()}
+	}
+	return p, nil
+}
+
+// charge takes a run from the limits of a key. What it returns gives it back, and
+// charges for what was used; 0 means that nothing ran.
+func (s *Server) charge(p auth.Principal) (func(cpuSeconds float64), error) {
+	if s.Keys == nil {
+		return func(float64) {}, nil
+	}
+	return s.Keys.Admit(p)
+}
+
+// used is the CPU time of all phases, or what is known instead.
+func used(result *api.Result) float64 {
+	var seconds float64
+	for _, phase := range result.Phases {
+		switch m := phase.Metrics; {
+		case m.CPUTimeS != nil:
+			seconds += *m.CPUTimeS
+		case m.WallTimeS != nil:
+			seconds += *m.WallTimeS
+		}
+	}
+	return seconds
+}
+
+// limitTypes are the types of the problems of a key that has used up its limits.
+var limitTypes = map[auth.LimitKind]string{
+	auth.LimitRate:        wire.TypeRate,
+	auth.LimitConcurrency: wire.TypeCapacity,
+	auth.LimitRuns:        wire.TypeQuota,
+	auth.LimitCPU:         wire.TypeQuota,
+}

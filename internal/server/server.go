@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/store"
+	"github.com/sandbox-run/sandbox-run/internal/wire"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Options are what a [Server] is made of.
+type Options struct {
+	Executor *executor.Executor
+	Runtime  sandbox.Runtime
+	Ledger   *capacity.Ledger
+	// Keys tell who calls; nil lets everybody in, as on loopback without keys.
+	Keys *auth.Authenticator
+	// Store keeps a line of every run; nil keeps none.
+	Store *store.Store
+	Log   *slog.Logger
+	// Version is that of the program.
+	Version string
+	// MaxBodyBytes bounds a request body.
+	MaxBodyBytes int64
+	// LoopbackOnly refuses requests that a web page elsewhere could have made:
+	// those for another host name or from another origin.
+	LoopbackOnly bool
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	Options
+	decoder  *wire.Decoder
+	document []byte
+	metrics  *metrics
+	bodies   *semaphore.Weighted
+	began    time.Time
+	draining atomic.Bool
+	runs     context.Context // of every run; done when those that go on must end
+	endRuns  context.CancelFunc
+	handler  http.Handler
+
+	catalogue catalogue
+}
+
+// bodyShare is how many bodies of the largest size may be in memory together.
+const bodyShare = 8
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	s := &Server{
+		Options: o,
+		decoder: wire.NewDecoder(registry),
+		metrics: newMetrics(o.Ledger),
+		bodies:  semaphore.NewWeighted(bodyShare * o.MaxBodyBytes),
+		began:   time.Now(),
+	}
+	s.runs, s.endRuns = context.WithCancel(context.Background())
+	var err error
+	if s.document, err = s.openAPI(registry); err != nil {
+		return nil, err
+	}
+	s.handler = s.routes()
+	return s, nil
+}
+
+// routes are all that the server answers.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	rendered := docs()
+	mux.HandleFunc("POST /execute", s.execute)
+	mux.HandleFunc("GET /health", s.health)
+	mux.HandleFunc("GET /livez", s.live)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.Handle("GET /metrics", s.keyed(s.metrics.handler()))
+	mux.Handle("GET /v1/languages", s.keyed(http.HandlerFunc(s.languages)))
+	mux.HandleFunc("GET /openapi.json", s.openAPIDocument)
+	mux.Handle("GET /docs", rendered)
+	mux.Handle("GET /docs/", rendered)
+	return s.around(mux)
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Drain makes the server refuse new runs and say so.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// EndRuns cancels what still runs. Each is answered with what it had written.
+func (s *Server) EndRuns() { s.endRuns() }

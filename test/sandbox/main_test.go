@@ -1,0 +1,272 @@
+// Package sandbox tests the built sandbox-server from outside, over HTTP, with
+// real programs.
+package sandbox
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// binary is the server under test, and dataDir what it keeps between runs, such
+// as the prepared standard library of Go. SANDBOX_TEST_SERVER and
+// SANDBOX_DATA_DIR name ones that exist.
+var binary, dataDir string
+
+// shared is the server that most tests use.
+var shared *instance
+
+func TestMain(m *testing.M) {
+	code, err := setUp(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func setUp(m *testing.M) (int, error) {
+	dir, err := os.MkdirTemp("", "sandbox-server-test-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	binary, dataDir = os.Getenv("SANDBOX_TEST_SERVER"), os.Getenv("SANDBOX_DATA_DIR")
+	if binary == "" {
+		binary = filepath.Join(dir, "sandbox-server")
+		args := []string{"build", "-o", binary}
+		if os.Getenv("SANDBOX_TEST_COVERDIR") != "" {
+			args = append(args, "-cover", "-coverpkg=github.com/sandbox-run/sandbox-run/...")
+		}
+		build := exec.Command("go", append(args, "../../cmd/sandbox-server")...)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("build sandbox-server: %w\n%s", err, out)
+		}
+	}
+	if dataDir == "" {
+		dataDir = filepath.Join(dir, "data")
+	}
+	if shared, err = launch(); err != nil {
+		return 0, err
+	}
+	code := m.Run()
+	return code, shared.stop()
+}
+
+// instance is a running server.
+type instance struct {
+	cmd *exec.Cmd
+	url string
+
+	mu  sync.Mutex
+	log bytes.Buffer
+	eof chan struct{}
+}
+
+// launch starts a server on a free port, with settings beside the usual ones,
+// and waits until it is ready.
+func launch(settings ...string) (*instance, error) {
+	s := &instance{cmd: exec.Command(binary), eof: make(chan struct{})}
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "SANDBOX_") {
+			s.cmd.Env = append(s.cmd.Env, kv)
+		}
+	}
+	s.cmd.Env = append(s.cmd.Env, "SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir, "GOCOVERDIR="+os.Getenv("SANDBOX_TEST_COVERDIR"))
+	s.cmd.Env = append(s.cmd.Env, settings...)
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ready := make(chan string, 1)
+	go s.read(stderr, ready)
+	select {
+	case address := <-ready:
+		s.url = "http://" + address
+		return s, nil
+	case <-s.eof:
+		err := s.cmd.Wait()
+		return nil, fmt.Errorf("the server ended: %w\n%s", err, s.logged())
+	case <-time.After(time.Minute):
+		_ = s.cmd.Process.Kill()
+		return nil, fmt.Errorf("the server is not ready after a minute:\n%s", s.logged())
+	}
+}
+
+// read keeps the log and tells the address from the line that says ready.
+func (s *instance) read(stderr io.Reader, ready chan<- string) {
+	defer close(s.eof)
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		s.mu.Lock()
+		s.log.Write(lines.Bytes())
+		s.log.WriteByte('\n')
+		s.mu.Unlock()
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "ready" {
+			ready <- line.Address
+		}
+	}
+}
+
+func (s *instance) logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// stop ends the server as an operator does.
+func (s *instance) stop() error {
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	<-s.eof
+	if err := s.cmd.Wait(); err != nil {
+		return fmt.Errorf("the server ended badly: %w\n%s", err, s.logged())
+	}
+	return nil
+}
+
+// started is a server of a test's own.
+func started(t *testing.T, settings ...string) *instance {
+	t.Helper()
+	s, err := launch(settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil && s.cmd.ProcessState.ExitCode() != -1 {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// answer is what a client gets.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// client gives up after as long as the slowest test may take.
+var client = &http.Client{Timeout: 3 * time.Minute}
+
+// send sends a request with any body; the header is name, value, name, value.
+func (s *instance) send(t *testing.T, method, path string, body io.Reader, header ...string) answer {
+	t.Helper()
+	a, err := s.try(t.Context(), method, path, body, header...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (s *instance) try(ctx context.Context, method, path string, body io.Reader, header ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, 256<<20))
+	return answer{resp.StatusCode, resp.Header, content}, err
+}
+
+// execute sends a JSON body to POST /execute.
+func (s *instance) execute(t *testing.T, body string, header ...string) answer {
+	t.Helper()
+	return s.send(t, "POST", "/execute", strings.NewReader(body), append([]string{"Content-Type", "application/json"}, header...)...)
+}
+
+// run runs a request that must be accepted.
+func (s *instance) run(t *testing.T, req api.Request, header ...string) api.Result {
+	t.Helper()
+	body, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.execute(t, string(body), header...).result(t)
+}
+
+func (a answer) result(t *testing.T) api.Result {
+	t.Helper()
+	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s: %s", a.status, a.header.Get("Content-Type"), a.body)
+	}
+	return decode[api.Result](t, a.body)
+}
+
+// problem is a refusal with the given status.
+func (a answer) problem(t *testing.T, status int) api.Problem {
+	t.Helper()
+	if a.status != status || a.header.Get("Content-Type") != "application/problem+json" {
+		t.Fatalf("%d %s: %.500s, want a problem with %d", a.status, a.header.Get("Content-Type"), a.body, status)
+	}
+	p := decode[api.Problem](t, a.body)
+	if p.Status != status || p.Title == "" || p.Detail == "" || p.Type == "" || p.RequestID == "" || p.RequestID != a.header.Get("X-Request-Id") {
+		t.Errorf("the problem says too little: %s", a.body)
+	}
+	return p
+}
+
+func decode[T any](t *testing.T, text []byte) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatalf("%v: %.500s", err, text)
+	}
+	return v
+}
+
+// health asks how busy the server is.
+func (s *instance) health(t *testing.T) (h struct {
+	Status                 string
+	Capacity, Load, Queued int
+	Languages              map[string]string
+	Runtimes               map[string]string
+}) {
+	t.Helper()
+	a := s.send(t, "GET", "/health", nil)
+	if err := json.Unmarshal(a.body, &h); err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// until waits for something that happens on its own.
+func until(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("still not so: %s", what)
+		}
+	}
+}
