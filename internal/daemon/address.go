@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"crypto/tls"
+	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -24,4 +27,18 @@ func loopback(addr string) bool {
 	}
 	ip, err := netip.ParseAddr(addr)
 	return err == nil && ip.IsLoopback()
+}
+
+// checkTLS tells early of a certificate that cannot be served.
+func checkTLS(s config.Server) error {
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		return errors.New("SANDBOX_TLS_CERT and SANDBOX_TLS_KEY go together: set both, or none for plain HTTP")
+	}
+	if s.TLSCert == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(s.TLSCert, s.TLSKey); err != nil {
+		return fmt.Errorf("SANDBOX_TLS_CERT, SANDBOX_TLS_KEY: %w", err)
+	}
+	return nil
 }

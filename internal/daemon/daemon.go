@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
@@ -53,6 +54,7 @@ type Daemon struct {
 	store    *store.Store
 	keys     *auth.Authenticator // nil without keys
 	watching sync.WaitGroup
+	watched  context.Context // of what goes on beside serving
 	unwatch  context.CancelFunc
 	server   *server.Server
 	http     *http.Server
@@ -63,11 +65,15 @@ type Daemon struct {
 // answer yet. What an earlier life left behind is gone when it returns.
 func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err error) {
 	d := &Daemon{cfg: withCeilings(cfg), log: log}
+	d.watched, d.unwatch = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			_ = d.close()
 		}
 	}()
+	if err := checkTLS(cfg.Server); err != nil {
+		return nil, err
+	}
 	if err := d.reclaim(); err != nil {
 		return nil, err
 	}
@@ -93,7 +99,8 @@ func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err er
 	}
 	d.http = &http.Server{
 		Handler: d.server, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
+		ConnContext: withPeer,
+		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
 	}
 	d.listener, err = net.Listen("tcp", address(cfg.Server))
 	return d, err
@@ -152,7 +159,7 @@ func (d *Daemon) Addr() net.Addr { return d.listener.Addr() }
 // go on have the operator's time to end, and what is left is cancelled and
 // answered. Nothing of the sandbox is left when it returns.
 func (d *Daemon) Serve(ctx context.Context) error {
-	failed := make(chan error, 1)
+	failed := make(chan error, 2)
 	go func() {
 		if d.cfg.Server.TLSCert != "" {
 			failed <- d.http.ServeTLS(d.listener, d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
@@ -160,7 +167,11 @@ func (d *Daemon) Serve(ctx context.Context) error {
 		}
 		failed <- d.http.Serve(d.listener)
 	}()
+	if local := d.listenUnix(); local != nil {
+		go func() { failed <- d.http.Serve(local) }()
+	}
 	d.announce()
+	d.watching.Go(func() { d.watchdog(d.watched) })
 	var err error
 	select {
 	case err = <-failed:
@@ -173,12 +184,14 @@ func (d *Daemon) Serve(ctx context.Context) error {
 func (d *Daemon) announce() {
 	l := d.server.Ledger.Limits()
 	d.log.Info("ready", "address", d.listener.Addr().String(), "capacity", l.Runs, "memory_mb", l.MemoryBytes>>20, "queue", l.Queue)
+	d.tell(daemon.SdNotifyReady)
 }
 
 // drain keeps answering, so that who asks for health learns of it, until nothing
 // runs any more or the time is over.
 func (d *Daemon) drain() error {
 	d.server.Drain()
+	d.tell(daemon.SdNotifyStopping)
 	d.log.Info("draining", "running", d.server.Ledger.Load().Running, "seconds", d.cfg.Server.Drain.Seconds())
 	deadline := time.After(d.cfg.Server.Drain)
 	poll := time.NewTicker(20 * time.Millisecond)
@@ -210,10 +223,8 @@ func (d *Daemon) close() error {
 	if d.runtime != nil {
 		errs = append(errs, d.runtime.Close())
 	}
-	if d.unwatch != nil {
-		d.unwatch()
-		d.watching.Wait()
-	}
+	d.unwatch()
+	d.watching.Wait()
 	if d.store != nil {
 		errs = append(errs, d.store.Close())
 	}

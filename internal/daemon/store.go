@@ -22,8 +22,7 @@ func (d *Daemon) openStore() (err error) {
 	if lost > 0 {
 		d.log.Warn("runs of an earlier life were lost", "runs", lost)
 	}
-	ctx, d.unwatch = context.WithCancel(ctx)
-	d.watching.Go(func() { d.prune(ctx) })
+	d.watching.Go(func() { d.prune(d.watched) })
 	if d.cfg.Server.Insecure {
 		return nil
 	}
@@ -51,7 +50,7 @@ func (d *Daemon) openKeys(ctx context.Context) error {
 		}
 	}
 	d.keys = keys
-	d.watching.Go(func() { keys.Watch(ctx) })
+	d.watching.Go(func() { keys.Watch(d.watched) })
 	return nil
 }
 

@@ -19,7 +19,10 @@ import (
 
 type contextKey int
 
-const requestIDKey contextKey = iota
+const (
+	requestIDKey contextKey = iota
+	peerKey
+)
 
 // requestID is the id of a request: in its answer, its log line and its audit line.
 func requestID(r *http.Request) string {
@@ -106,8 +109,8 @@ func (s *seen) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 // machine send: nobody else calls a server on loopback by another name (DNS
 // rebinding) or from another origin.
 func (s *Server) foreign(r *http.Request) error {
-	if !s.LoopbackOnly {
-		return nil
+	if _, local := r.Context().Value(peerKey).(uint32); local || !s.LoopbackOnly {
+		return nil // no browser talks to a unix socket
 	}
 	if !loopbackName(r.Host) {
 		return &api.Problem{Type: wire.TypeForbidden, Status: http.StatusForbidden,

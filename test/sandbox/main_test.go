@@ -270,3 +270,10 @@ func until(t *testing.T, what string, ok func() bool) {
 		}
 	}
 }
+
+func (s *instance) hangUp(t *testing.T) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/server"
+)
+
+// socketPath is where programs of this machine find the server.
+func socketPath() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) && os.Geteuid() != 0 {
+		return filepath.Join(dir, "sandbox-run.sock")
+	}
+	return "/run/sandbox-run/sock"
+}
+
+// listenUnix listens on the socket of this machine. It is nil when another server
+// has it, or nothing can be made there: TCP is enough to serve.
+func (d *Daemon) listenUnix() net.Listener {
+	path := socketPath()
+	l, err := unixListener(path)
+	if err != nil {
+		d.log.Info("no unix socket", "path", path, "reason", err.Error())
+		return nil
+	}
+	return l
+}
+
+func unixListener(path string) (net.Listener, error) {
+	// Others may pass to the socket, whose own mode says who may talk.
+	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		conn.Close()
+		return nil, errors.New("another server has it")
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode().Type() != fs.ModeSocket {
+			return nil, errors.New("something that is no socket is there")
+		}
+		if err := os.Remove(path); err != nil { // of a server that was killed
+			return nil, err
+		}
+	}
+	// Nobody may talk between bind and chmod.
+	old := unix.Umask(0o177)
+	l, err := net.Listen("unix", path)
+	unix.Umask(old)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// withPeer adds to the context of a connection over the unix socket who has made
+// it, as the kernel says.
+func withPeer(ctx context.Context, conn net.Conn) context.Context {
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return ctx
+	}
+	uid, err := peer(c)
+	if err != nil {
+		return ctx // without a peer it needs a key like any other
+	}
+	return server.WithPeer(ctx, uid)
+}
+
+func peer(c *net.UnixConn) (uid uint32, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var failed error
+	if err := raw.Control(func(fd uintptr) {
+		cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); err != nil {
+		return 0, err
+	}
+	if failed != nil {
+		return 0, fmt.Errorf("SO_PEERCRED: %w", failed)
+	}
+	return cred.Uid, nil
+}

@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// Programs of this machine talk to the server over its socket, without a key:
+// the kernel says who they are.
+func TestUnixSocket(t *testing.T) {
+	path := "/run/sandbox-run/sock"
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); os.Geteuid() != 0 && dir != "" {
+		path = filepath.Join(dir, "sandbox-run.sock")
+	}
+	if strings.Contains(shared.logged(), "no unix socket") {
+		t.Skip("another server of this machine has the socket")
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o660 {
+		t.Fatalf("%v %v", info, err)
+	}
+	over := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}}}
+	defer over.CloseIdleConnections()
+	resp, err := over.Post("http://any-name/execute", "application/json", strings.NewReader(`{"code":"print(1)"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("status %d", resp.StatusCode)
+	}
+}
+
+// systemd hears that the server is ready, that it lives and that it ends.
+func TestSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	hear := func(want string) {
+		t.Helper()
+		_ = socket.SetReadDeadline(time.Now().Add(30 * time.Second))
+		for buffer := make([]byte, 256); ; {
+			n, err := socket.Read(buffer)
+			if err != nil {
+				t.Fatalf("%s: %v", want, err)
+			}
+			if string(buffer[:n]) == want {
+				return
+			}
+		}
+	}
+	s, err := launch("NOTIFY_SOCKET="+path, "WATCHDOG_USEC=600000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hear("READY=1")
+	hear("WATCHDOG=1")
+	hear("WATCHDOG=1")
+	ended := make(chan error, 1)
+	go func() { ended <- s.stop() }()
+	hear("STOPPING=1")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	roots := selfSigned(t, cert, key)
+	s := started(t, "SANDBOX_TLS_CERT="+cert, "SANDBOX_TLS_KEY="+key)
+	plain := s.send(t, "GET", "/livez", nil)
+	if plain.status == 200 {
+		t.Error("it answers without TLS")
+	}
+	secure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	defer secure.CloseIdleConnections()
+	resp, err := secure.Post(strings.Replace(s.url, "http:", "https:", 1)+"/execute", "application/json", strings.NewReader(`{"code":"print(1)"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
+		t.Errorf("status %d over %s", resp.StatusCode, resp.Proto)
+	}
+}
+
+func selfSigned(t *testing.T, cert, key string) *x509.CertPool {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	parsed, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(parsed)
+	return roots
+}
+
+// The keys of a file are read anew on SIGHUP; a file with an error changes
+// nothing.
+func TestHangupReadsKeys(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("- {key: the-first-key-of-all, tenant: a}\n")
+	s := started(t, "SANDBOX_API_KEYS_FILE="+file, "SANDBOX_DATA_DIR="+t.TempDir())
+	may := func(key string) bool {
+		return s.execute(t, `{"code":"1"}`, "X-API-Key", key).status == 200
+	}
+	if !may("the-first-key-of-all") {
+		t.Fatal("the first key does not work")
+	}
+	write("- {key: the-second-key-of-all, tenant: b}\n")
+	s.hangUp(t)
+	until(t, "the second key works", func() bool { return may("the-second-key-of-all") })
+	if may("the-first-key-of-all") {
+		t.Error("the first key still works")
+	}
+	write("- {key: short, tenant: b}\n")
+	s.hangUp(t)
+	until(t, "the error is told", func() bool { return strings.Contains(s.logged(), "stay as they are") })
+	if !may("the-second-key-of-all") {
+		t.Error("a broken file took the keys away")
+	}
+	if r := s.run(t, api.Request{Code: "print(1)"}, "X-API-Key", "the-second-key-of-all"); !r.Success {
+		t.Error(r.Message)
+	}
+}
