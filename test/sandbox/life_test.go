@@ -3,6 +3,8 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -200,33 +202,80 @@ func TestDrainHasAnEnd(t *testing.T) {
 	}
 }
 
-// A server that was killed leaves nothing that its successor does not remove
-// before it is ready, and its successor knows of the runs that were lost.
-func TestCrash(t *testing.T) {
+// A server that was killed, time after time, leaves nothing that its successor
+// does not remove before it is ready, and its successor knows of the runs that
+// were lost.
+func TestCrashes(t *testing.T) {
+	const runs = 20
+	before := inventory(t)
 	data := "SANDBOX_DATA_DIR=" + t.TempDir()
 	marker := fmt.Sprintf("%d.%d", 1000+os.Getpid(), time.Now().Nanosecond())
-	s := started(t, data)
-	for range 4 {
-		go func() {
-			body := `{"language":"bash","code":"setsid sleep ` + marker + ` & sleep ` + marker + `"}`
-			_, _ = s.try(t.Context(), "POST", "/execute", strings.NewReader(body), "Content-Type", "application/json")
-		}()
+	var clients sync.WaitGroup
+	for round := range *crashes {
+		s := started(t, data, "SANDBOX_MAX_CONCURRENT=20")
+		if n := processes(t, marker); n > 0 {
+			t.Fatalf("round %d: %d processes of an old life", round, n)
+		}
+		if round > 0 && !strings.Contains(s.logged(), fmt.Sprintf(`"runs":%d}`, runs)) {
+			t.Fatalf("round %d: the lost runs are not told:\n%s", round, s.logged())
+		}
+		for range runs {
+			clients.Go(func() {
+				body := `{"language":"bash","code":"setsid sleep ` + marker + ` & sleep ` + marker + `"}`
+				_, _ = s.try(t.Context(), "POST", "/execute", strings.NewReader(body), "Content-Type", "application/json")
+			})
+		}
+		until(t, "they run", func() bool { return s.health(t).Load == runs && processes(t, marker) == 2*runs })
+		if err := s.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = s.cmd.Wait()
 	}
-	until(t, "they run", func() bool { return s.health(t).Load == 4 && processes(t, marker) >= 8 })
-	if err := s.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = s.cmd.Wait()
-	next := started(t, data)
-	if n := processes(t, marker); n > 0 {
-		t.Errorf("%d processes of the old life", n)
-	}
-	if r := next.run(t, api.Request{Code: "print(1)"}); !r.Success {
+	clients.Wait()
+	last := started(t, data)
+	if r := last.run(t, api.Request{Code: "print(1)"}); !r.Success {
 		t.Error(r.Message)
 	}
-	if !strings.Contains(next.logged(), `"runs":4`) {
-		t.Errorf("the lost runs are not told:\n%s", next.logged())
+	if err := last.stop(); err != nil {
+		t.Fatal(err)
 	}
+	if after := inventory(t); !maps.Equal(before, after) {
+		t.Errorf("before %v, after %v", before, after)
+	}
+}
+
+// inventory counts what sandboxes are made of on this machine.
+func inventory(t *testing.T) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	comms, err := filepath.Glob("/proc/[0-9]*/comm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range comms {
+		if b, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(b)) == "sandbox-init" {
+			found["inits"]++
+		}
+	}
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.Contains(path, "/sandbox-run/") {
+			found["control groups"]++
+		}
+		return nil
+	})
+	for _, pattern := range []string{"/tmp/sandbox-run-i*", "/run/sandbox-run/i*"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[pattern] = len(paths)
+	}
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found["mounts"] = strings.Count(string(mounts), "\n")
+	return found
 }
 
 // processes counts those whose command line holds a text.

@@ -23,7 +23,7 @@ enum {
 	CONTROL = 3,             // the socket, in every server
 	MESSAGE_MAX = 256 << 10, // protocol.go: maxMessage
 	FDS_MAX = 64,            // protocol.go: maxFiles
-	CHILDREN_MAX = 16,       // forked here and not yet reported
+	CHILDREN_MAX = 16 << 10, // forked here and not yet reported
 	MAGIC = 0x31724273,
 
 	STEP_FORK = 1, // step.flags: the next `skip` steps are the child's
@@ -103,8 +103,9 @@ __asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tbl serve\n\tbrk #
 static const s64 EINTR_ = -4, EAGAIN_ = -11, EINVAL_ = 22;
 
 static u8 message[MESSAGE_MAX] __attribute__((aligned(4096)));
-static s32 children[CHILDREN_MAX];
-static int idle; // no child is alive, and that was reported
+static s32 children[CHILDREN_MAX]; // memory is taken as far as it is used
+static int used;                   // none is remembered from here on
+static int idle;                   // no child is alive, and that was reported
 
 // memset is what the compiler calls to clear a large variable.
 void *memset(void *to, int value, u64 n)
@@ -134,16 +135,23 @@ static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
 		;
 }
 
-// adopt remembers a child whose end will be reported. There is always room: the
-// Go side runs at most a few at a time; a child past that is reaped in silence.
-static void adopt(s32 pid)
+// room finds a free place in children, or -1: then nothing may be forked, for
+// its end would be told to nobody.
+static int room(void)
+{
+	int i = 0;
+	while (i < used && children[i])
+		i++;
+	return i < CHILDREN_MAX ? i : -1;
+}
+
+// adopt remembers a child whose end will be reported.
+static void adopt(int place, s32 pid)
 {
 	idle = 0;
-	for (int i = 0; i < CHILDREN_MAX; i++)
-		if (!children[i]) {
-			children[i] = pid;
-			return;
-		}
+	children[place] = pid;
+	if (place == used)
+		used++;
 }
 
 // reap collects the dead and reports those that were forked here. It returns
@@ -160,7 +168,7 @@ static s64 reap(void)
 			continue;
 		if (pid <= 0)
 			return pid;
-		for (int i = 0; i < CHILDREN_MAX; i++)
+		for (int i = 0; i < used; i++)
 			if (children[i] == pid) {
 				children[i] = 0;
 				// struct rusage: utime, stime (each s, us), maxrss, ixrss,
@@ -224,9 +232,12 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 		struct step *s = &steps[i];
 		u64 a[6];
 		s64 ret = 0;
+		int place = s->flags & STEP_FORK ? room() : 0;
 		for (int k = 0; k < 6; k++)
 			a[k] = s->cells >> k & 1 ? (u64)(s64) * (s32 *)(message + s->arg[k]) : s->arg[k];
-		if (s->call == CALL_SERVE)
+		if (place < 0)
+			ret = EAGAIN_;
+		else if (s->call == CALL_SERVE)
 			serve();
 		else if (s->call == CALL_KILLTREE)
 			killtree();
@@ -240,7 +251,7 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 				quit(0);
 			}
 			if (ret > 0)
-				adopt(forked = ret);
+				adopt(place, forked = ret);
 			i += s->skip;
 		}
 		if (ret < 0 && ret > -4096 && -ret != s->allow) {
@@ -300,8 +311,7 @@ __attribute__((noreturn, used)) void serve(void)
 	call(SYS_rt_sigprocmask, 0, &sigchld, 0, 8);
 	s64 signals = call(SYS_signalfd4, -1, &sigchld, 8, 0x80800); // CLOEXEC | NONBLOCK
 	idle = 1;
-	for (int i = 0; i < CHILDREN_MAX; i++)
-		children[i] = 0;
+	used = 0; // those of whoever forked us are not ours
 	if (signals < 0)
 		quit(126);
 	for (;;) {
