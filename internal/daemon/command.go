@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/tracing"
 )
 
 // Exit codes of the command.
@@ -109,6 +110,17 @@ func (c Command) serve(cfg config.Config) error {
 	log := slog.New(slog.NewJSONHandler(c.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
+	untrace, err := tracing.Start(ctx, "sandbox-server", c.version(), os.Getenv)
+	if err != nil {
+		return &usageError{err}
+	}
+	defer func() {
+		last, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		if err := untrace(last); err != nil {
+			log.Warn("the last traces were not sent", "error", err.Error())
+		}
+	}()
 	d, err := New(cfg, c.version(), log)
 	if err != nil {
 		return err

@@ -17,7 +17,11 @@ import (
 
 // execute answers POST /execute.
 func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
+	ctx, span := traced(r)
+	defer span.End()
+	r = r.WithContext(ctx)
 	if err := s.serve(w, r); err != nil {
+		span.RecordError(err)
 		s.fail(w, r, err)
 	}
 }
@@ -54,7 +58,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return wire.Refused(err)
 	}
-	grant, err := s.Ledger.Acquire(ctx, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
+	waiting, waited := tracer().Start(ctx, "queue")
+	grant, err := s.Ledger.Acquire(waiting, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
+	waited.End()
 	if err != nil {
 		return err
 	}
@@ -78,7 +84,10 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 	if stream != nil {
 		sink = stream.send
 	}
+	ctx, span := tracer().Start(ctx, "run")
 	result, err := admitted.Run(ctx, sink)
+	describe(span, result)
+	span.End()
 	ended(result)
 	if err != nil {
 		return nil, wire.Refused(err)
