@@ -53,6 +53,10 @@ func rooms() []room {
 			why: "phases run the same in every runtime, so that the caller chooses which",
 		},
 		{
+			path: "pkg/client/...", may: []string{"pkg/api"},
+			why: "whoever calls a server needs the wire types, and nothing that runs programs",
+		},
+		{
 			path: "internal/kernel/...", may: nothing, outside: []string{"golang.org/x/sys/..."},
 			why: "a leaf is one feature of Linux, read and reviewed by itself; it imports no sibling",
 		},
