@@ -49,11 +49,16 @@ cover: setup ## test coverage, runs of the built binary included
 
 .PHONY: programs
 programs: build ## run the corpus of programs bare and in the sandbox, and compare
-	PROGRAMS_BARE=1 $(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
+	@for l in python javascript go rust java; do test/programs/record.sh $$l || exit; done
+	$(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
 
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh
+
+.PHONY: test-container
+test-container: ## the suite in unprivileged Docker containers, at isolation restricted
+	scripts/test-container.sh
 
 .PHONY: init
 init: ## rebuild the init (needs gcc and gcc-aarch64-linux-gnu)

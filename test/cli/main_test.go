@@ -77,7 +77,7 @@ type user struct {
 // users are whoever runs the tests, and for root also an ordinary user.
 func users(t *testing.T) []user {
 	t.Helper()
-	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" { // there each user has a machine
+	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" { // there each user has a machine
 		return []user{{name: "self", self: true}}
 	}
 	return []user{{name: "root", self: true}, ordinary(t)}

@@ -42,15 +42,21 @@ func inspectHost(opts Options) host {
 	return h
 }
 
-// isRoot tells whether we are root with all that belongs to it: the capability
-// to mount, and a user namespace that has our range of ids.
+// rootCapabilities are what it takes to give programs ids of their own and no
+// rights, to give those ids files and have them back, and to signal them. A
+// container's root may lack some, and is an ordinary user then.
+const rootCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_KILL |
+	1<<unix.CAP_SETGID | 1<<unix.CAP_SETPCAP | 1<<unix.CAP_SETUID
+
+// isRoot tells whether we are root with all that belongs to it: the capabilities,
+// and a user namespace that has our range of ids.
 func isRoot() bool {
 	if os.Geteuid() != 0 {
 		return false
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	if unix.Capget(&header, &data[0]) != nil || data[0].Effective&(1<<unix.CAP_SETUID) == 0 {
+	if unix.Capget(&header, &data[0]) != nil || data[0].Effective&rootCapabilities != rootCapabilities {
 		return false
 	}
 	ids, err := os.ReadFile("/proc/self/uid_map")
@@ -83,8 +89,8 @@ func (h *host) chargesSockets() bool {
 
 func (h *host) cpuHeld() bool { return h.has(cgroup.CPU) }
 
-// limitStates are the states of the limits in a container of a level.
-func (h *host) limitStates(namespaces bool) map[string]string {
+// limitStates are the states of the limits in a container with these walls.
+func (h *host) limitStates(w walls) map[string]string {
 	enforcedIf := func(ok bool, otherwise string) string {
 		if ok {
 			return api.Enforced
@@ -97,12 +103,24 @@ func (h *host) limitStates(namespaces bool) map[string]string {
 		sandbox.LimitCPUTime:   enforcedIf(h.has(cgroup.CPUAccounting), api.Sampled),
 		sandbox.LimitCPUs:      enforcedIf(h.has(cgroup.CPU), api.Degraded),
 		sandbox.LimitMemory:    enforcedIf(h.has(cgroup.Memory), api.Sampled),
-		sandbox.LimitDisk:      enforcedIf(namespaces, api.Sampled),
-		sandbox.LimitInodes:    enforcedIf(namespaces, api.Sampled),
-		// A user namespace counts its own processes; so does a uid of its own.
-		sandbox.LimitProcesses: enforcedIf(h.has(cgroup.PIDs) || namespaces || h.root, api.Degraded),
+		sandbox.LimitDisk:      enforcedIf(w.namespaces, api.Sampled),
+		sandbox.LimitInodes:    enforcedIf(w.namespaces, api.Sampled),
+		sandbox.LimitProcesses: h.processesState(w),
 	}
 	return states
+}
+
+// processesState: a user namespace counts its own processes; so does a uid of its
+// own. Other users share a count with all that they run, and the kernel exempts
+// root.
+func (h *host) processesState(w walls) string {
+	switch {
+	case h.has(cgroup.PIDs) || w.namespaces || w.ids && h.root:
+		return api.Enforced
+	case os.Geteuid() == 0:
+		return api.Absent
+	}
+	return api.Degraded
 }
 
 // isolationFull describes a container at full.
@@ -119,7 +137,7 @@ func (h *host) isolationFull() sandbox.Isolation {
 			"devices":    api.Enforced,
 			"cgroup":     h.cgroupState(),
 		},
-		Limits: h.limitStates(true),
+		Limits: h.limitStates(wallsFull),
 	}
 	if !h.root {
 		// One id for init and programs, and the host's device inodes.
@@ -149,7 +167,7 @@ func (h *host) isolationOutside(w walls, why error) sandbox.Isolation {
 			"devices":    api.Absent,
 			"cgroup":     h.cgroupState(),
 		},
-		Limits: h.limitStates(false),
+		Limits: h.limitStates(w),
 	}
 	if !w.landlock {
 		i.Level = sandbox.LevelNone
@@ -239,5 +257,5 @@ func (h *host) mendNamespaces() string {
 			return "As root: " + s.mend
 		}
 	}
-	return "In Docker or Kubernetes, start the container with --privileged or see docs/SECURITY.md; elsewhere allow user namespaces"
+	return "In Docker or Kubernetes, start the container with --privileged; elsewhere allow user namespaces"
 }

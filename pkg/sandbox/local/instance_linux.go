@@ -90,7 +90,7 @@ func takeNumber(dir string, number int) (*instance, error) {
 // makeDir makes the instance's directory, or sees that it is still ours: a
 // cleaner of temporary files may have removed it and somebody put another there.
 func (i *instance) makeDir() error {
-	err := os.Mkdir(i.dir, 0o711)
+	err := mkdir(i.dir, 0o711)
 	if errors.Is(err, fs.ErrExist) {
 		return checkOurs(i.dir)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,7 +60,7 @@ func (c *container) makeDirs() error {
 		return err
 	}
 	c.base = filepath.Join(c.rt.instance.dir, c.id)
-	if err := os.Mkdir(c.base, 0o711); err != nil {
+	if err := mkdir(c.base, 0o711); err != nil {
 		return fmt.Errorf("make the container's directory: %w", err)
 	}
 	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir} {
@@ -76,9 +77,9 @@ func (c *container) makeDirs() error {
 }
 
 func (c *container) makeDir(dir string) error {
-	path := filepath.Join(c.base, dir)
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return fmt.Errorf("make the container's directory: %w", err)
+	path, err := c.mkdirAll(dir)
+	if err != nil {
+		return err
 	}
 	if c.identity.root {
 		if err := os.Lchown(path, c.identity.id+1, c.identity.id+1); err != nil {
@@ -92,6 +93,31 @@ func (c *container) makeDir(dir string) error {
 	c.trees[dir] = f
 	c.stand(dir, path)
 	return nil
+}
+
+// mkdirAll makes the directory that stands for dir, and those above it.
+func (c *container) mkdirAll(dir string) (path string, err error) {
+	path = c.base
+	for name := range strings.SplitSeq(strings.Trim(filepath.Clean(dir), "/"), "/") {
+		path = filepath.Join(path, name)
+		if err := mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", fmt.Errorf("make the container's directory: %w", err)
+		}
+	}
+	return path, nil
+}
+
+// mkdir makes a directory and sees that it has its mode: a sandbox's user of its
+// own must pass, whatever our umask is.
+func mkdir(path string, mode fs.FileMode) error {
+	if err := os.Mkdir(path, mode); err != nil {
+		return err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Chmod(mode), dir.Close())
 }
 
 // stand lets path stand for a path of the world inside.

@@ -88,7 +88,7 @@ func (r *Runtime) landlockWall() sandbox.Mechanism {
 }
 
 // asRoot is the way out of everything that comes of having one user id.
-const asRoot = "run as root; in a container, with SETUID, SETGID, KILL and CHOWN"
+const asRoot = "run as root; in a container, with CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETPCAP and SETUID"
 
 func (r *Runtime) uidWall(outside bool) sandbox.Mechanism {
 	m := sandbox.Mechanism{Name: "uid", Detail: "a user id of its own for each container", Mend: asRoot}
@@ -116,7 +116,14 @@ func (r *Runtime) deviceWall(outside bool) sandbox.Mechanism {
 // limitMechanisms describes the limits.
 func (r *Runtime) limitMechanisms(namespaces bool) []sandbox.Mechanism {
 	h := &r.host
-	states := h.limitStates(namespaces)
+	w, nproc := wallsFull, "RLIMIT_NPROC, counted for the user and the user namespace"
+	if !namespaces {
+		w = wallsRestricted
+	}
+	states := h.limitStates(w)
+	if states[sandbox.LimitProcesses] == api.Absent {
+		nproc = "RLIMIT_NPROC does not bind root"
+	}
 	var list []sandbox.Mechanism
 	for _, l := range []struct {
 		name, held, otherwise string
@@ -125,7 +132,7 @@ func (r *Runtime) limitMechanisms(namespaces bool) []sandbox.Mechanism {
 		{sandbox.LimitMemory, "memory and swap", "RLIMIT_DATA for each process, and a sample of the whole every 5 ms", cgroup.Memory},
 		{sandbox.LimitCPUs, "cores' worth of time", "whole cores by affinity", cgroup.CPU},
 		{sandbox.LimitCPUTime, "the clock of the control group", "RLIMIT_CPU for each process", cgroup.CPUAccounting},
-		{sandbox.LimitProcesses, "processes and threads", "RLIMIT_NPROC, counted for the user and the user namespace", cgroup.PIDs},
+		{sandbox.LimitProcesses, "processes and threads", nproc, cgroup.PIDs},
 	} {
 		m := sandbox.Mechanism{Name: "limit:" + l.name, State: states[l.name], Detail: l.otherwise, Mend: h.mend(l.name)}
 		if h.has(l.controller) {

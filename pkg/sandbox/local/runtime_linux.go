@@ -150,20 +150,27 @@ func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
 		return nil, fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
 	}
 	c, err := r.createFull(spec)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	fullWorks := r.noteFull(err == nil)
 	switch {
 	case err == nil:
-		r.fullWorks = true
 		c.isolation = r.host.isolationFull()
 		return c, nil
-	case !refusal(err) || r.fullWorks:
+	case !refusal(err) || fullWorks:
 		return nil, err
 	case spec.Level == sandbox.LevelFull:
 		return nil, &sandbox.UnsupportedError{What: "isolation full", Reason: err.Error(), Mend: r.host.mendNamespaces()}
 	default:
 		return r.createOutside(spec, wallsRestricted, err)
 	}
+}
+
+// noteFull remembers that a container at full worked, and tells whether one ever
+// did.
+func (r *Runtime) noteFull(worked bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fullWorks = r.fullWorks || worked
+	return r.fullWorks
 }
 
 // refusal tells a host that does not let us from a failure. ENOSPC is the answer

@@ -3,11 +3,12 @@ package local
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -20,33 +21,32 @@ import (
 // cannot pass through directories that are ours alone.
 func (c *container) standIn(m sandbox.Mount) error {
 	target := cmp.Or(m.Target, m.Source)
-	path := filepath.Join(c.base, target)
 	switch {
 	case m.Source == "", target == m.Source && !m.Overlay && !m.Writable:
 		return nil
-	case m.Writable:
+	case m.Writable, m.Overlay:
 		if err := c.makeDir(target); err != nil {
 			return err
 		}
-		c.writable[m.Source] = path
-		return nil
-	case m.Overlay:
-		if err := c.makeDir(target); err != nil {
-			return err
-		}
-	case !c.identity.root:
+	case !c.identity.root || !isDir(m.Source):
 		c.stand(target, m.Source)
 		return nil
 	default:
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			return fmt.Errorf("make the container's directory: %w", err)
+		path, err := c.mkdirAll(target)
+		if err != nil {
+			return err
 		}
 		c.stand(target, path)
+	}
+	path := filepath.Join(c.base, target)
+	if m.Writable {
+		c.writable[m.Source] = path
+		return nil
 	}
 	if !c.identity.root {
 		// Through a hard link the program could write to a file that is its
 		// user's; behind a symbolic one Landlock sees the source.
-		return linkTree(m.Source, path, os.Symlink, func(string) error { return nil })
+		return linkTree(m.Source, path, os.Symlink, nil)
 	}
 	return linkTree(m.Source, path, hardLink, func(dir string) error {
 		if !m.Overlay {
@@ -56,18 +56,24 @@ func (c *container) standIn(m sandbox.Mount) error {
 	})
 }
 
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // bringBack gives the files of writable mounts to their sources. No program of
 // the container is alive any more. What is neither a file nor a directory stays
 // behind.
 func (c *container) bringBack() error {
 	var errs []error
 	for source, path := range c.writable {
-		errs = append(errs, linkTree(path, source, hardLink, func(string) error { return nil }))
+		errs = append(errs, linkTree(path, source, hardLink, nil))
 	}
 	return errors.Join(errs...)
 }
 
 // linkTree makes the directories of source below target, and links to its files.
+// made, if not nil, is called for each directory.
 func linkTree(source, target string, link func(from, to string) error, made func(dir string) error) error {
 	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == source {
@@ -81,7 +87,7 @@ func linkTree(source, target string, link func(from, to string) error, made func
 		if !entry.IsDir() {
 			return link(path, name)
 		}
-		if err := os.Mkdir(name, 0o755); err != nil {
+		if err := mkdir(name, 0o755); err != nil || made == nil {
 			return err
 		}
 		return made(name)
@@ -106,5 +112,6 @@ func hardLink(from, to string) error {
 	}
 	_, err = io.Copy(copied, source)
 	// The go command reads from the times of its cache what it may remove.
-	return errors.Join(err, copied.Close(), os.Chtimes(to, info.ModTime(), info.ModTime()))
+	times := []unix.Timeval{unix.NsecToTimeval(info.ModTime().UnixNano()), unix.NsecToTimeval(info.ModTime().UnixNano())}
+	return errors.Join(err, copied.Chmod(info.Mode().Perm()), unix.Futimes(int(copied.Fd()), times), copied.Close())
 }

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# Runs the suite in unprivileged Docker containers, with Docker's own profile and
+# capabilities, where sandbox-run is at isolation restricted:
+#
+#   root       as Docker starts a container
+#   user       as uid 1000
+#   hardened   as uid 1000 without capabilities, on a read-only root with a tmpfs
+#   seven      as root with just the capabilities that a uid for each run takes
+#   powerless  as root with none
+#
+# Arguments choose among them. DOCKER_HOST names an engine on this machine; else
+# one is started as root, with directories and a socket of its own, and stopped at
+# the end. The root of the containers is built once, in
+# ${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly seven=(CHOWN DAC_OVERRIDE FOWNER KILL SETGID SETPCAP SETUID)
+
+say() { printf 'test-container: %s\n' "$*" >&2; }
+
+die() {
+	say "$*"
+	exit 1
+}
+
+# requirements prints the Debian packages that this machine lacks.
+requirements() {
+	command -v mmdebstrap >/dev/null || echo mmdebstrap
+	[[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || echo debian-archive-keyring
+	if [[ -n ${DOCKER_HOST-} ]]; then
+		command -v docker >/dev/null || echo docker.io
+	else
+		command -v dockerd >/dev/null || echo docker.io
+	fi
+}
+
+install_requirements() {
+	local missing
+	mapfile -t missing < <(requirements)
+	[[ ${#missing[@]} -gt 0 ]] || return 0
+	command -v apt-get >/dev/null ||
+		die "needed here: ${missing[*]} (Debian's names); install them with your package manager"
+	[[ $EUID -eq 0 ]] || die "needed here: run 'sudo apt-get install ${missing[*]}' first"
+	say "installing with apt-get: ${missing[*]}"
+	DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
+	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >&2
+}
+
+# start_engine starts a Docker engine that touches nothing of the machine's own:
+# no bridge, no firewall rules.
+start_engine() {
+	export DOCKER_HOST=unix://$work/docker.sock
+	dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${work##*/}" \
+		--data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/pid" >"$work/log" 2>&1 &
+	engine=$!
+	for ((i = 0; i < 300; i++)); do
+		docker version >/dev/null 2>&1 && return
+		kill -0 "$engine" 2>/dev/null || break
+		sleep 0.2
+	done
+	tail -n 20 "$work/log" >&2
+	die "the Docker engine did not start; its last words are above"
+}
+
+# finish is the one way out.
+# shellcheck disable=SC2317,SC2329 # called by the trap
+finish() {
+	docker rm --force "$tag" >/dev/null 2>&1 || true
+	docker rmi "$tag" >/dev/null 2>&1 || true
+	[[ -z $engine ]] || { kill "$engine" && wait "$engine"; } 2>/dev/null || true
+	# What a killed engine leaves mounted is not ours to remove with the rest.
+	rm -rf --one-file-system "$work"
+}
+
+# build puts everything that runs in the container into $work/tests.
+build() {
+	mkdir "$work/tests"
+	export CGO_ENABLED=0
+	go build -o "$work/tests/sandbox-run" ./cmd/sandbox-run
+	for package in test/cli pkg/sandbox/local; do
+		go test -c -o "$work/tests/${package//\//-}.test" "./$package"
+	done
+	install -m 755 test/container/suite.sh "$work/tests/"
+}
+
+# contain runs the suite in a container of the given kind. Both kinds of the user
+# share a data directory, so that Go's library is prepared twice and not thrice; it
+# is on another file system than their temporary directory.
+contain() {
+	local kind=$1 options data=(--volume "$work/user:/data" --env SANDBOX_DATA_DIR=/data)
+	case $kind in
+	root) options=(--env SANDBOX_DATA_DIR=/var/lib/sandbox-run) ;; # its default
+	user) options=(--user 1000 "${data[@]}") ;;
+	hardened) options=(--user 1000 "${data[@]}" --cap-drop ALL --read-only --tmpfs /tmp --tmpfs '/exec:exec,mode=1777') ;;
+	seven) options=(--cap-drop ALL "${seven[@]/#/--cap-add=}") ;;
+	powerless) options=(--cap-drop ALL) ;;
+	*) die "$kind: want root, user, hardened, seven or powerless" ;;
+	esac
+	docker run --rm --name "$tag" --network none "${options[@]}" --env SANDBOX_TEST_CONTAINER="$kind" \
+		--volume "$work/tests:/opt/test:ro" --volume "$(go env GOROOT):/usr/local/go:ro" "$tag" /opt/test/suite.sh &
+	wait $! # a signal ends this at once; finish then removes the container
+}
+
+main() {
+	[[ -n ${DOCKER_HOST-} || $EUID -eq 0 ]] ||
+		die "starting a Docker engine needs root; or let DOCKER_HOST name one that you may use"
+	install_requirements
+	local image
+	image=$(test/container/image.sh "${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container") || die "no root image; the reason is above"
+	engine='' tag=sandbox-run-test-$$
+	work=$(mktemp -d "${TMPDIR:-/var/tmp}/sandbox-container.XXXXXX")
+	trap finish EXIT
+	trap 'exit 130' INT TERM HUP
+	chmod 755 "$work"
+	install -d -m 777 "$work/user"
+	build
+	[[ -n ${DOCKER_HOST-} ]] || start_engine
+	docker import "$image" "$tag" >/dev/null
+	local failed=0 kind
+	for kind in "${@:-root user hardened seven powerless}"; do
+		for k in $kind; do
+			echo "== container, $k"
+			contain "$k" || failed=1
+		done
+	done
+	exit "$failed"
+}
+
+main "$@"
