@@ -31,7 +31,7 @@ func (e *Executor) buildCache(ctx context.Context, tc language.Toolchain, cache 
 	}
 	parent := filepath.Dir(dir)
 	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", fmt.Errorf("make the cache directory: %w", err)
+		return "", noDataDir(err)
 	}
 	unlock, err := lockFile(ctx, dir+".lock")
 	if err != nil {
@@ -189,4 +189,10 @@ func (c *versionCache) load() {
 	if c.seen == nil { // the file says null
 		c.seen = map[string]string{}
 	}
+}
+
+// noDataDir is the error of a data directory that cannot be made, as where HOME is
+// the root of a container.
+func noDataDir(err error) error {
+	return fmt.Errorf("no place for what outlives a run: %w; set SANDBOX_DATA_DIR to a directory that you may write", err)
 }

@@ -78,7 +78,7 @@ func (c copies) hold() (release func(), err error) {
 // so, and time to remove the old ones.
 func (c copies) create(ctx context.Context) (release func(), err error) {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
-		return nil, err
+		return nil, noDataDir(err)
 	}
 	unlock, err := lockFile(ctx, c.dir+".lock")
 	if err != nil {
@@ -112,8 +112,8 @@ func (c copies) write() error {
 		return err
 	}
 	_, err = io.Copy(to, from)
-	// What stands there was removed half.
-	if err := errors.Join(err, to.Close(), os.Chmod(tmp, 0o755), os.RemoveAll(c.own())); err != nil {
+	// Past the umask. What stands there was removed half.
+	if err := errors.Join(err, to.Chmod(0o755), to.Close(), os.Chmod(tmp, 0o755), os.RemoveAll(c.own())); err != nil {
 		return err
 	}
 	return os.Rename(tmp, c.own())

@@ -82,9 +82,12 @@ func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceKernel}), true
 	case out.Cause == sandbox.CauseCPUTime,
 		out.Signal == sigXCPU && ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime:
-		seconds := ph.limits.CPUTime.Seconds()
+		seconds, source := ph.limits.CPUTime.Seconds(), api.SourceKernel
+		if out.Cause == sandbox.CauseCPUTime && !strings.HasPrefix(out.Metrics.Sources["cpu_time_s"], "cgroup") {
+			source = api.SourceSampled
+		}
 		return ph.limited(api.StatusCPULimit, fmt.Sprintf("CPU time limit of %ss exceeded", decimal(seconds)), api.LimitHit{
-			Name: api.LimitCPUTime, Limit: seconds, Observed: cpu.Seconds(), Unit: "seconds", Source: api.SourceKernel}), true
+			Name: api.LimitCPUTime, Limit: seconds, Observed: cpu.Seconds(), Unit: "seconds", Source: source}), true
 	case out.Cause == sandbox.CauseWallTime && out.Duration >= ph.limits.WallTime:
 		// A program that had ended in time, with a slow reader of its output, is
 		// not to blame.

@@ -105,9 +105,12 @@ var judgements = []judgement{
 	{name: "the compiler's memory", phase: api.PhaseCompile, exit: sandbox.Exit{Code: 1, OOMKills: 1}, status: api.StatusMemoryLimit,
 		message: tooMuchMemory, limit: memoryHit("compile", "kernel", 0)},
 
-	{name: "CPU time", cause: sandbox.CauseCPUTime, exit: sandbox.Exit{Code: 143, Signal: 15, Metrics: judgedCPU}, status: api.StatusCPULimit,
+	{name: "CPU time by the group's clock", cause: sandbox.CauseCPUTime, exit: sandbox.Exit{Code: 143, Signal: 15, Metrics: readFrom(judgedCPU, "cgroup1")}, status: api.StatusCPULimit,
 		message: "CPU time limit of 2s exceeded",
 		limit:   &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "kernel"}},
+	{name: "CPU time by a sample", cause: sandbox.CauseCPUTime, exit: sandbox.Exit{Code: 143, Signal: 15, Metrics: readFrom(judgedCPU, "rusage")}, status: api.StatusCPULimit,
+		message: "CPU time limit of 2s exceeded",
+		limit:   &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "sampled"}},
 	{name: "XCPU", exit: sandbox.Exit{Code: 152, Signal: sigXCPU, Metrics: judgedCPU}, status: api.StatusCPULimit, message: "CPU time limit of 2s exceeded",
 		limit: &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "kernel"}},
 	{name: "wall", cause: sandbox.CauseWallTime, exit: sandbox.Exit{Code: 143, Signal: 15, Duration: 1600 * time.Millisecond}, status: api.StatusTimeout,
@@ -225,4 +228,10 @@ func TestLastLine(t *testing.T) {
 	if whole := strings.Repeat("é", maxReason); lastLine(whole) != whole {
 		t.Error("a line that fits was cut")
 	}
+}
+
+// readFrom are metrics whose CPU time was read from source.
+func readFrom(m sandbox.Metrics, source string) sandbox.Metrics {
+	m.Sources = map[string]string{"cpu_time_s": source}
+	return m
 }

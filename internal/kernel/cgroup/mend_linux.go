@@ -11,6 +11,8 @@ func (d *detector) mend(version int, err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS):
 		return "give the container a writable cgroup file system, e.g. docker run --privileged --cgroupns=private"
+	case version == 1 && errors.Is(err, unix.EACCES) && d.inContainer():
+		return "run the container as root with a writable cgroup file system, e.g. docker run --privileged --cgroupns=private"
 	case version == 1 && errors.Is(err, unix.EACCES):
 		return "run it as root, or boot with cgroup v2: systemd.unified_cgroup_hierarchy=1"
 	case version == 1:
@@ -26,6 +28,16 @@ func (d *detector) mend(version int, err error) string {
 	default:
 		return "start it as the only process of its container or group, or as root with --cgroupns=host"
 	}
+}
+
+// inContainer tells whether an engine has left its mark: Docker's or Podman's.
+func (d *detector) inContainer() bool {
+	for _, mark := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if err := unix.Access(d.root+mark, unix.F_OK); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // ownedBySystemd tells whether systemd manages the tree: its slices are there.
