@@ -91,7 +91,7 @@ func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err er
 	}
 	d.server, err = server.New(server.Options{
 		Executor: executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
-		Keys: d.keys, Store: d.store,
+		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation,
 		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
 	})
 	if err != nil {

@@ -36,8 +36,7 @@ func (d *Daemon) listenUnix() net.Listener {
 }
 
 func unixListener(path string) (net.Listener, error) {
-	// Others may pass to the socket, whose own mode says who may talk.
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := passable(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
@@ -64,6 +63,19 @@ func unixListener(path string) (net.Listener, error) {
 		return nil, err
 	}
 	return l, nil
+}
+
+// passable makes a directory that others may pass through to the socket, whose own
+// mode says who may talk. As root it is the runtime's, made for root alone, whose
+// files have modes of their own; a user's own is left as it is.
+func passable(dir string) error {
+	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return os.Chmod(dir, 0o711)
 }
 
 // withPeer adds to the context of a connection over the unix socket who has made

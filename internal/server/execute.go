@@ -52,6 +52,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.bound(&req); err != nil {
+		return err
+	}
 	ctx, leave := s.runContext(r)
 	defer leave()
 	admitted, err := s.Executor.Admit(ctx, req)

@@ -30,6 +30,8 @@ type Options struct {
 	Log   *slog.Logger
 	// Version is that of the program.
 	Version string
+	// Isolation is the weakest level that a caller gets; empty means auto.
+	Isolation sandbox.Level
 	// MaxBodyBytes bounds a request body.
 	MaxBodyBytes int64
 	// LoopbackOnly refuses requests that a web page elsewhere could have made:

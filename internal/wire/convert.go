@@ -25,7 +25,7 @@ func Convert(r *api.Request, uploads map[string][]byte) (executor.Request, error
 	if err != nil {
 		return executor.Request{}, err
 	}
-	if r.Code == "" && len(files) == 0 {
+	if r.Code == "" && len(files) == 0 && language != "exec" { // whose arguments name a program
 		return executor.Request{}, Invalid(api.ProblemError{Pointer: "/code", Detail: "there is no source: give code, or files"})
 	}
 	req := executor.Request{

@@ -144,7 +144,7 @@ func TestBuildCacheNeedsADirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(&fakeRuntime{}, Config{DataDir: file}).buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "make the cache directory") {
+	if _, err := New(&fakeRuntime{}, Config{DataDir: file}).buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "set SANDBOX_DATA_DIR") {
 		t.Errorf("error %v", err)
 	}
 }

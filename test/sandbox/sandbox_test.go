@@ -28,6 +28,8 @@ func TestExecute(t *testing.T) {
 		{"unicode", api.Request{Code: "import sys; print('héllo 你好 🦀', sys.argv[1], input(), open('ü.txt').read())", Args: []string{"🦀"}, Stdin: "你好\n",
 			Files: map[string]api.InputFile{"ü.txt": {Content: "ß"}}}, api.StatusOK, "^héllo 你好 🦀 🦀 你好 ß\n$", "^$"},
 		{"environment", api.Request{Code: "import os; print(os.environ['A'], os.environ['HOME'])", Env: map[string]string{"A": "b"}}, api.StatusOK, "^b /workspace\n$", "^$"},
+		{"exec", api.Request{Language: "exec", Args: []string{"/bin/echo", "hi"}}, api.StatusOK, "^hi\n$", "^$"},
+		{"the strongest walls", api.Request{Code: "print(1)", Isolation: "auto"}, api.StatusOK, "^1\n$", "^$"},
 		{"exit code", api.Request{Code: "print('before'); raise SystemExit(3)"}, api.StatusRuntimeError, "^before\n$", "exit code 3"},
 		{"uncaught", api.Request{Code: "1/0"}, api.StatusRuntimeError, "^$", "ZeroDivisionError"},
 		{"syntax", api.Request{Code: "def"}, api.StatusCompileError, "^$", "^Python syntax error: "},
@@ -117,6 +119,8 @@ func TestRefusals(t *testing.T) {
 		{"a file as directory", `{"code":"1","files":{"a":"","a/b":""}}`, 422, "/files/a~1b", "directory"},
 		{"NUL in an argument", `{"code":"1","args":["a\u0000b"]}`, 422, "/args/0", "NUL"},
 		{"name of a variable", `{"code":"1","env":{"A=B":"c"}}`, 422, "/env/A=B", "name"},
+		{"no walls at all", `{"code":"1","isolation":"none"}`, 403, "/isolation", "weaker"},
+		{"weaker walls", `{"code":"1","isolation":"restricted"}`, 403, "/isolation", "weaker"},
 		{"an unknown level", `{"code":"1","isolation":"vm"}`, 422, "/isolation", "full"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
