@@ -14,17 +14,22 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// Engine runs requests and knows this host. The real one is an executor on a
-// runtime.
-type Engine interface {
+// Runner runs requests, here or elsewhere.
+type Runner interface {
 	// Run runs one job; see [executor.Executor.Run].
 	Run(ctx context.Context, job Job, sink executor.Sink) (*api.Result, error)
+	// Close frees the runner.
+	Close() error
+}
+
+// Engine runs requests on this host and knows it. The real one is an executor on
+// a runtime.
+type Engine interface {
+	Runner
 	// Toolchains lists what was found for every language, and what is missing.
 	Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing)
 	// Probe tells what the runtime can enforce on this host.
 	Probe(ctx context.Context) (sandbox.Capabilities, error)
-	// Close frees the engine.
-	Close() error
 }
 
 // Job is a request with what only a terminal has.
@@ -43,6 +48,10 @@ type Deps struct {
 	Prepare func()
 	// Open makes the engine. It is called once and only by verbs that need it.
 	Open func(cfg config.Config, notify func(message string)) (Engine, error)
+	// OpenServer makes a runner on the sandbox-server at a URL; key is the user's
+	// and may be empty. For [AutoServer] it is the server of this machine, and nil
+	// if there is none.
+	OpenServer func(url, key string, notify func(message string)) (Runner, error)
 	// Reclaim removes what killed runs left behind and names it, one line each.
 	// It needs no engine: to open one may reclaim as well.
 	Reclaim func() ([]string, error)
@@ -103,13 +112,13 @@ func (a *app) open(notify func(string)) (Engine, error) {
 
 // close frees the engine of a verb that runs nothing.
 func (a *app) close(engine Engine) {
-	closeEngine(engine, func(message string) { fmt.Fprintf(a.stderr, "sandbox-run: %s\n", printable(message)) })
+	closeRunner(engine, func(message string) { fmt.Fprintf(a.stderr, "sandbox-run: %s\n", printable(message)) })
 }
 
-// closeEngine frees an engine. That it cannot be freed whole is worth a word, and
+// closeRunner frees a runner. That it cannot be freed whole is worth a word, and
 // no reason for another exit code: what was asked for is done.
-func closeEngine(engine Engine, tell func(message string)) {
-	if err := engine.Close(); err != nil {
+func closeRunner(runner Runner, tell func(message string)) {
+	if err := runner.Close(); err != nil {
 		tell("warning: the sandbox was not cleaned up; sandbox-run gc removes what is left: " + strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 }

@@ -88,6 +88,8 @@ func newCompletable(f *kong.Flag, languages []string) completable {
 	switch f.Name {
 	case "lang":
 		c.values = languages
+	case "server":
+		c.values = []string{AutoServer}
 	case "file", "stdin", "in", "out", "entry":
 		c.files = true
 	}

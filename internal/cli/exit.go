@@ -90,6 +90,7 @@ func exitCodeOf(err error) int {
 	var lang languageError
 	var quiet errQuiet
 	var input *executor.InputError
+	var policy *PolicyError
 	switch {
 	case errors.As(err, &quiet):
 		return quiet.code
@@ -102,6 +103,8 @@ func exitCodeOf(err error) int {
 			return exitNoProgram
 		}
 		return exitUsage
+	case errors.As(err, &policy):
+		return exitPolicy
 	}
 	return exitSandbox
 }

@@ -29,10 +29,22 @@ type fakeEngine struct {
 	seq    int64
 }
 
+// openFakeServer is the same at another place: FAKE_SERVER says what auto finds.
+func openFakeServer(url, key string, notify func(string)) (Runner, error) {
+	if url == AutoServer && os.Getenv("FAKE_SERVER") == "" {
+		return nil, nil
+	}
+	if url == "" {
+		return nil, &executor.InputError{Detail: "no URL"}
+	}
+	err := os.WriteFile("server", []byte(fmt.Sprintf("url %s\nkey %s\n", url, key)), 0o600)
+	return &fakeEngine{notify: notify}, err
+}
+
 // step is one line of a script.
 type step struct {
 	api.Event
-	// Do is event (the default), flood, echo, wait, file, refuse, notify.
+	// Do is event (the default), flood, echo, wait, file, refuse, forbid, notify.
 	Do string `json:"do"`
 	// Bytes is how much flood writes, Path and Text what file and notify take.
 	Bytes int    `json:"bytes"`
@@ -95,6 +107,8 @@ func (f *fakeEngine) play(ctx context.Context, s step, job Job, sink executor.Si
 		return nil, job.OnFile(info, strings.NewReader(s.Text))
 	case "refuse":
 		return nil, &executor.InputError{Kind: executor.InputKind(s.Kind), Detail: s.Text}
+	case "forbid":
+		return nil, &PolicyError{errors.New(s.Text)}
 	case "notify":
 		f.notify(s.Text)
 		return nil, nil

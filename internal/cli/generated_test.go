@@ -68,6 +68,7 @@ func TestBashCompletion(t *testing.T) {
 		"--lang py --out":     "--out --output",
 		"--output nd":         "ndjson",
 		"--isolation r":       "restricted",
+		"--server a":          "auto",
 		"--file main":         "main file.py",
 		"mai":                 "main file.py",
 		"doc":                 "doctor",

@@ -43,6 +43,7 @@ type runFlags struct {
 	Network   string  `placeholder:"MODE" enum:"none,localhost" default:"none" group:"Isolation" help:"What the program may reach: none, or localhost, its own loopback (none)."`
 	Runtime   *string `placeholder:"R" enum:"local" group:"Isolation" help:"The isolation technology: local (local)."`
 	Isolation *string `placeholder:"LEVEL" enum:"auto,full,restricted,none" group:"Isolation" help:"auto, full, restricted or none; auto is the strongest level that works here (auto)."`
+	Server    *string `placeholder:"URL" group:"Isolation" help:"Run it on the sandbox-server at http://, https:// or unix://, with the key in SANDBOX_API_KEY; auto: on that of this machine if one is up, else here."`
 
 	Output string `short:"o" placeholder:"FORMAT" enum:"text,json,ndjson,raw" default:"text" group:"Output" help:"text, json, ndjson (an event a line) or raw (only the program's own bytes) (text)."`
 	JSON   bool   `name:"json" group:"Output" help:"The same as --output json."`
@@ -116,6 +117,8 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--interactive and --stdin %s contradict each other", f.Stdin)
 	case f.TTY && f.Stdin != "" && f.Stdin != "-":
 		return fmt.Errorf("--tty and --stdin %s contradict each other: a terminal is read from ours", f.Stdin)
+	case f.Server != nil && *f.Server != AutoServer && f.onlyHere() != "":
+		return fmt.Errorf("%s needs a run on this machine, and --server asks for one elsewhere", f.onlyHere())
 	}
 	for _, arg := range append([]string{f.Workdir, f.Entry}, append(f.Args, f.Env...)...) {
 		if strings.ContainsRune(arg, 0) {

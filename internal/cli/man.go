@@ -90,9 +90,9 @@ func manExit() string {
 		{"the program's own", "It ended with that code; of a compile error, the compiler's."},
 		{"2", "The command line, environment, configuration file or source is wrong, or asks for what this host cannot enforce."},
 		{"124", "The wall clock or the CPU time ran out."},
-		{"125", "The sandbox failed, not the program."},
+		{"125", "The sandbox failed, not the program; or the server cannot be reached or has no room."},
 		{"126", "A policy said no."},
-		{"127", "The language is unknown or has no toolchain here."},
+		{"127", "The language is unknown or has no toolchain where the program was to run."},
 		{"137", "The memory or the output limit ended the program."},
 		{"128+n", "Signal n ended the program; 129, 130 and 143 also when SIGHUP, SIGINT or SIGTERM ended sandbox-run, and 141 when the reader of its output went away."},
 	}
@@ -118,6 +118,7 @@ func manEnvironment() string {
 		}
 		b.WriteString("\n")
 	}
+	b.WriteString(".TP\n.B SANDBOX_API_KEY\nThe key that \\-\\-server shows to the server.\n")
 	b.WriteString(".TP\n.B NO_COLOR\nNo colours, unless \\-\\-color asks for them.\n")
 	return b.String()
 }

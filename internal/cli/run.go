@@ -12,7 +12,7 @@ func (a *app) run(args []string) (int, error) {
 	// From the first moment on signals are ours: whatever is made is removed.
 	stop := newStopper()
 	defer stop.release()
-	if a.deps.Prepare != nil {
+	if a.deps.Prepare != nil && !namesServer(args) {
 		a.deps.Prepare()
 	}
 	f := &runFlags{}
@@ -65,12 +65,15 @@ func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopp
 	}
 
 	p := a.newPrinter(f, newOutput(a.stdout, a.stderr, stop.giveUp, f))
-	engine, err := a.deps.Open(cfg, p.notice)
+	runner, here, err := a.openRunner(f, cfg, p.notice)
 	if err != nil {
 		return 0, err
 	}
-	defer closeEngine(engine, p.notice)
-	r, err := a.runJob(engine, Job{Request: req}, f, p, stop)
+	defer closeRunner(runner, p.notice)
+	if !here {
+		req.Isolation = f.isolation()
+	}
+	r, err := a.runJob(runner, Job{Request: req}, f, p, stop)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +81,7 @@ func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopp
 }
 
 // runJob runs the job, with our terminal lent to it if it asked for one.
-func (a *app) runJob(engine Engine, job Job, f *runFlags, p printer, stop *stopper) (*api.Result, error) {
+func (a *app) runJob(runner Runner, job Job, f *runFlags, p printer, stop *stopper) (*api.Result, error) {
 	sink := &watchedSink{printer: p}
 	if f.TTY {
 		restore, err := a.lendTerminal(&job, p)
@@ -87,7 +90,7 @@ func (a *app) runJob(engine Engine, job Job, f *runFlags, p printer, stop *stopp
 		}
 		defer restore()
 	}
-	r, err := engine.Run(stop.ctx, job, sink.event)
+	r, err := runner.Run(stop.ctx, job, sink.event)
 	if sink.failed != nil {
 		return nil, sinkError(sink.failed, stop)
 	}

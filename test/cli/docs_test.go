@@ -55,7 +55,8 @@ func TestDocumentationIsComplete(t *testing.T) {
 	_, verbs, _ := strings.Cut(help, "Verbs:\n")
 	verbs, _, _ = strings.Cut(verbs, "\n\n")
 	words = append(words, regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(verbs, -1)...)
-	words = append(words, regexp.MustCompile(`(?m)^#?(SANDBOX_[A-Z_]+)=`).FindAllStringSubmatch(readPage(t, ".env.example"), -1)...)
+	ours, _, _ := strings.Cut(readPage(t, ".env.example"), "# sandbox-server alone:")
+	words = append(words, regexp.MustCompile(`(?m)^#?(SANDBOX_[A-Z_]+)=`).FindAllStringSubmatch(ours, -1)...)
 	if len(words) < 40 {
 		t.Fatalf("only %d flags, verbs and variables were found: %q", len(words), words)
 	}
