@@ -91,6 +91,7 @@ type programCase struct {
 	src           Source
 	stdin, stdout string
 	phase, reason string
+	needs         string // the least version of the toolchain; empty is any
 }
 
 func texts(pairs ...string) map[string][]byte {

@@ -10,6 +10,9 @@ import (
 // since 1.90 the thread's id is named too.
 var rustPanic = regexp.MustCompile(`^thread '.*' (?:\(\d+\) )?panicked at (.+)$`)
 
+// rustOldPanic is how it went on before Rust 1.73: the words first, then the place.
+var rustOldPanic = regexp.MustCompile(`^'(.*)', (\S+:\d+:\d+)$`)
+
 // Diagnose reads the words of rustc, cargo and Rust's runtime.
 func (rustLanguage) Diagnose(phase, stderr string) Diagnosis {
 	d := Diagnosis{DiskFull: diskFull(stderr)}
@@ -41,6 +44,9 @@ func rustFailure(lines []string) string {
 	for i, line := range lines {
 		if match := rustPanic.FindStringSubmatch(line); match != nil {
 			words := match[1]
+			if old := rustOldPanic.FindStringSubmatch(words); old != nil {
+				words = old[2] + ": " + old[1]
+			}
 			if strings.HasSuffix(words, ":") && i+1 < len(lines) {
 				words += " " + lines[i+1]
 			}

@@ -11,6 +11,9 @@ func TestRust(t *testing.T) {
 	tc := toolchains(t, rust)[0]
 	for _, c := range rustPrograms {
 		t.Run(c.name, func(t *testing.T) {
+			if c.needs != "" && compareVersions(tc.Version, c.needs) < 0 {
+				t.Skipf("rustc %s is here, and the program needs %s", tc.Version, c.needs)
+			}
 			w := newBareWorld(t)
 			got := w.run(rust, tc, c.src, c.stdin)
 			if got.phase != c.phase || got.stdout != c.stdout {
@@ -58,7 +61,7 @@ var rustPrograms = []programCase{
 		phase:  "run",
 	},
 	{
-		name: "a cargo project of edition 2024 with a library and a build script",
+		name: "a cargo project of edition 2024 with a library and a build script", needs: "1.88", // let chains
 		src: Source{Files: texts(
 			"Cargo.toml", manifest("my-app", "edition = \"2024\"\n"),
 			"build.rs", rustBuildScript,
@@ -172,6 +175,8 @@ func TestRustDiagnose(t *testing.T) {
 			Diagnosis{Reason: "a.rs:1:1: real"}},
 		{"error from main", "run", "Error: ParseIntError { kind: InvalidDigit }\n",
 			Diagnosis{Reason: "Error: ParseIntError { kind: InvalidDigit }"}},
+		{"before 1.73", "run", "thread 'main' panicked at 'attempt to add with overflow', main.rs:1:69\nnote: run with `RUST_BACKTRACE=1`\n",
+			Diagnosis{Reason: "main.rs:1:69: attempt to add with overflow"}},
 		{"stack", "run", "\nthread 'main' has overflowed its stack\nfatal runtime error: stack overflow, aborting\n",
 			Diagnosis{Reason: "thread 'main' has overflowed its stack"}},
 		{"memory", "run", "memory allocation of 99 bytes failed\n",
