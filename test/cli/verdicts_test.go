@@ -305,7 +305,7 @@ func limitCases() []verdictCase {
 				"python":     "l=[]\nwhile True: l.append(bytearray(1<<20))",
 				"javascript": "const l=[]; for(;;) l.push(new Array(1e5).fill(1.5))",
 				"go":         "package main\nfunc main() { var l [][]byte; for { b := make([]byte, 1<<20); for i := range b { b[i] = 1 }; l = append(l, b) } }",
-				"rust":       "fn main() { let mut l = Vec::new(); loop { l.push(vec![1u8; 1 << 20]); std::hint::black_box(&l); } }",
+				"rust":       "fn main() { let mut l = Vec::new(); loop { l.push(vec![1u8; 1 << 20]); unsafe { std::ptr::read_volatile(&l[l.len() - 1][0]) }; } }",
 				"java":       "import java.util.*; class M { public static void main(String[] a) { List<byte[]> l = new ArrayList<>(); while (true) l.add(new byte[1 << 20]); } }",
 			},
 		},

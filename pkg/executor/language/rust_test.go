@@ -168,7 +168,7 @@ func TestRustWithoutLinkerOrCargo(t *testing.T) {
 func TestRustDiagnose(t *testing.T) {
 	checkDiagnoses(t, newRust(), []diagnoseCase{
 		{"old panic", "run", "thread 'main' panicked at 'boom', src/main.rs:2:5\nnote: run with `RUST_BACKTRACE=1`\n",
-			Diagnosis{Reason: "'boom', src/main.rs:2:5"}},
+			Diagnosis{Reason: "src/main.rs:2:5: boom"}},
 		{"new panic", "run", "\nthread 'main' (12) panicked at src/main.rs:2:5:\nboom\nmore\nnote: x\n",
 			Diagnosis{Reason: "src/main.rs:2:5: boom"}},
 		{"joined", "run", "thread 'w' panicked at a.rs:1:1:\nreal\nthread 'main' panicked at a.rs:2:2:\ncalled `Result::unwrap()` on an `Err` value: Any { .. }\n",
