@@ -52,6 +52,14 @@ programs: build ## run the corpus of programs bare and in the sandbox, and compa
 	@for l in python javascript go rust java; do test/programs/record.sh $$l || exit; done
 	$(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
 
+.PHONY: test-sandbox
+test-sandbox: ## the suite of sandbox-server alone
+	$(GO) test -count=1 -timeout 20m ./test/sandbox ./internal/server/... ./internal/daemon/...
+
+.PHONY: load
+load: ## 64 clients for a minute, and 50 crashes of the server in 20 runs
+	$(GO) test -count=1 -timeout 30m -v -run 'TestLoad|TestFirstByte|TestCrashes' ./test/sandbox -load 60s -crashes 50
+
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
 	"github.com/sandbox-run/sandbox-run/internal/config"
@@ -43,7 +44,7 @@ func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error
 	if err != nil {
 		return nil, err
 	}
-	return door{executor.New(rt, engine.Executor(cfg, notify)), rt}, nil
+	return door{executor.New(rt, engine.Executor(cfg, os.Getenv, notify)), rt}, nil
 }
 
 func (d door) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {

@@ -55,26 +55,19 @@ func (c Command) Main(args []string) int {
 // usageError is a mistake of the operator's.
 type usageError struct{ error }
 
-// helped ends parsing after the help was printed.
-type helped struct{}
-
 func (c Command) run(args []string) (err error) {
 	var g grammar
+	helped := false // kong asks to exit after it has printed the help, and then goes on
 	parser, err := kong.New(&g, kong.Name("sandbox-server"), kong.Description("Runs untrusted programs for callers over HTTP."),
-		kong.Writers(c.Stdout, c.Stderr), kong.Exit(func(int) { panic(helped{}) }))
+		kong.Writers(c.Stdout, c.Stderr), kong.Exit(func(int) { helped = true }))
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if cause := recover(); cause != nil {
-			if _, ok := cause.(helped); !ok {
-				panic(cause)
-			}
-			err = nil
-		}
-	}()
 	parsed, err := parser.Parse(args)
-	if err != nil {
+	switch {
+	case helped:
+		return nil
+	case err != nil:
 		return &usageError{err}
 	}
 	if parsed.Command() == "version" {
@@ -121,7 +114,7 @@ func (c Command) serve(cfg config.Config) error {
 			log.Warn("the last traces were not sent", "error", err.Error())
 		}
 	}()
-	d, err := New(cfg, c.version(), log)
+	d, err := New(ctx, cfg, c.version(), log)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"sync"
 	"time"
@@ -39,6 +40,10 @@ const (
 // from closing a silent stream.
 const heartbeat = 10 * time.Second
 
+// maxOutput is the most of a stream that a caller may have kept, unless the
+// operator's default is more: a result holds it several times while it is written.
+const maxOutput = 1 << 20
+
 // lastWords is how long answers to cancelled runs may take at the end.
 const lastWords = 5 * time.Second
 
@@ -63,33 +68,35 @@ type Daemon struct {
 
 // New opens everything that the configuration names and listens, but does not
 // answer yet. What an earlier life left behind is gone when it returns.
-func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err error) {
+func New(ctx context.Context, cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err error) {
 	d := &Daemon{cfg: withCeilings(cfg), log: log}
-	d.watched, d.unwatch = context.WithCancel(context.Background())
+	d.watched, d.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
 			_ = d.close()
 		}
 	}()
 	if err := checkTLS(cfg.Server); err != nil {
-		return nil, err
+		return nil, &usageError{err}
 	}
 	if err := d.reclaim(); err != nil {
 		return nil, err
 	}
-	if err := d.openStore(); err != nil {
+	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
 	if d.runtime, err = engine.Local(); err != nil {
 		return nil, err
 	}
-	conf := engine.Executor(d.cfg, func(message string) { log.Info(message) })
+	conf := engine.Executor(d.cfg, os.Getenv, func(message string) { log.Info(message) })
 	conf.Heartbeat = heartbeat
+	conf.OutputCeilingBytes = max(maxOutput, d.cfg.MaxOutputBytes)
+	conf.Ceilings.OpenFiles = openFiles()
 	limits, err := limits(d.cfg)
 	if err != nil {
 		return nil, err
 	}
-	d.server, err = server.New(server.Options{
+	d.server, err = server.New(ctx, server.Options{
 		Executor: executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
 		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation,
 		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
@@ -102,7 +109,7 @@ func New(cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err er
 		ConnContext: withPeer,
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
 	}
-	d.listener, err = net.Listen("tcp", address(cfg.Server))
+	d.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address(cfg.Server))
 	return d, err
 }
 
@@ -167,7 +174,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 		}
 		failed <- d.http.Serve(d.listener)
 	}()
-	if local := d.listenUnix(); local != nil {
+	if local := d.listenUnix(ctx); local != nil {
 		go func() { failed <- d.http.Serve(local) }()
 	}
 	d.announce()
@@ -176,7 +183,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		err = d.drain()
+		err = d.drain(context.WithoutCancel(ctx))
 	}
 	return errors.Join(err, d.close())
 }
@@ -189,7 +196,7 @@ func (d *Daemon) announce() {
 
 // drain keeps answering, so that who asks for health learns of it, until nothing
 // runs any more or the time is over.
-func (d *Daemon) drain() error {
+func (d *Daemon) drain(ctx context.Context) error {
 	d.server.Drain()
 	d.tell(daemon.SdNotifyStopping)
 	d.log.Info("draining", "running", d.server.Ledger.Load().Running, "seconds", d.cfg.Server.Drain.Seconds())
@@ -206,7 +213,7 @@ func (d *Daemon) drain() error {
 		}
 		break
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
 	if err := d.http.Shutdown(ctx); err != nil {
 		return fmt.Errorf("some answers were not taken: %w", err)

@@ -25,9 +25,9 @@ func socketPath() string {
 
 // listenUnix listens on the socket of this machine. It is nil when another server
 // has it, or nothing can be made there: TCP is enough to serve.
-func (d *Daemon) listenUnix() net.Listener {
+func (d *Daemon) listenUnix(ctx context.Context) net.Listener {
 	path := socketPath()
-	l, err := unixListener(path)
+	l, err := unixListener(ctx, path)
 	if err != nil {
 		d.log.Info("no unix socket", "path", path, "reason", err.Error())
 		return nil
@@ -35,31 +35,33 @@ func (d *Daemon) listenUnix() net.Listener {
 	return l
 }
 
-func unixListener(path string) (net.Listener, error) {
-	if err := passable(filepath.Dir(path)); err != nil {
-		return nil, err
-	}
-	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
-		conn.Close()
-		return nil, errors.New("another server has it")
-	}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode().Type() != fs.ModeSocket {
-			return nil, errors.New("something that is no socket is there")
-		}
-		if err := os.Remove(path); err != nil { // of a server that was killed
-			return nil, err
-		}
-	}
-	// Nobody may talk between bind and chmod.
-	old := unix.Umask(0o177)
-	l, err := net.Listen("unix", path)
-	unix.Umask(old)
+func unixListener(ctx context.Context, path string) (net.Listener, error) {
+	dir, name := filepath.Split(path)
+	root, err := passable(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, 0o660); err != nil {
-		l.Close()
+	defer root.Close()
+	dialer := net.Dialer{Timeout: time.Second}
+	if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {
+		_ = conn.Close()
+		return nil, errors.New("another server has it")
+	}
+	if info, err := root.Lstat(name); err == nil {
+		if info.Mode().Type() != fs.ModeSocket {
+			return nil, errors.New("something that is no socket is there")
+		}
+		if err := root.Remove(name); err != nil { // of a server that was killed
+			return nil, err
+		}
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	// Until then nobody but us may write to it, which is what talking takes.
+	if err := root.Chmod(name, 0o660); err != nil {
+		_ = l.Close()
 		return nil, err
 	}
 	return l, nil
@@ -68,14 +70,22 @@ func unixListener(path string) (net.Listener, error) {
 // passable makes a directory that others may pass through to the socket, whose own
 // mode says who may talk. As root it is the runtime's, made for root alone, whose
 // files have modes of their own; a user's own is left as it is.
-func passable(dir string) error {
+func passable(dir string) (*os.Root, error) {
 	if err := os.Mkdir(dir, 0o711); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+		return nil, err
 	}
-	if os.Geteuid() != 0 {
-		return nil
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
 	}
-	return os.Chmod(dir, 0o711)
+	if os.Geteuid() == 0 {
+		err = root.Chmod(".", 0o711)
+	}
+	if err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return root, nil
 }
 
 // withPeer adds to the context of a connection over the unix socket who has made

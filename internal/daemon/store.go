@@ -10,8 +10,7 @@ import (
 )
 
 // openStore opens what outlives the process, and the keys.
-func (d *Daemon) openStore() (err error) {
-	ctx := context.Background()
+func (d *Daemon) openStore(ctx context.Context) (err error) {
 	if d.store, err = store.Open(ctx, store.Options{Dir: d.cfg.DataDir, Log: d.log}); err != nil {
 		return err
 	}
@@ -35,7 +34,7 @@ func (d *Daemon) openKeys(ctx context.Context) error {
 	c := d.cfg.Server
 	keys, err := auth.Open(ctx, auth.Options{Store: d.store, Dir: d.cfg.DataDir, Key: c.APIKey, KeysFile: c.APIKeysFile, Log: d.log})
 	if err != nil {
-		return err
+		return &usageError{err}
 	}
 	if keys.Size() == 0 {
 		if loopback(c.Addr) {

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
@@ -12,11 +11,11 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// Executor is the operator's decisions in the executor's terms. notify is told
-// of slow preparations.
-func Executor(cfg config.Config, notify func(string)) executor.Config {
-	home, err := os.UserHomeDir()
-	if err != nil {
+// Executor is the operator's decisions in the executor's terms. Toolchains are
+// looked for as the environment says; notify is told of slow preparations.
+func Executor(cfg config.Config, getenv func(string) string, notify func(string)) executor.Config {
+	home := getenv("HOME")
+	if home == "" {
 		home = "/"
 	}
 	compile := executor.DefaultConfig().Compile
@@ -39,7 +38,7 @@ func Executor(cfg config.Config, notify func(string)) executor.Config {
 		MaxOutputBytes:   cfg.MaxOutputBytes,
 		MaxStreamBytes:   cfg.MaxStreamBytes,
 		DataDir:          cfg.DataDir,
-		Host:             language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: home, Getenv: os.Getenv, Named: cfg.Toolchains},
+		Host:             language.Host{Path: filepath.SplitList(getenv("PATH")), Home: home, Getenv: getenv, Named: cfg.Toolchains},
 		Notify:           notify,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -41,7 +42,7 @@ func (s *Server) around(mux *http.ServeMux) http.Handler {
 		begin := time.Now()
 		_, route := mux.Handler(r)
 		defer func() {
-			if cause := recover(); cause != nil && cause != http.ErrAbortHandler {
+			if cause := recover(); cause != nil && !aborted(cause) {
 				s.Log.Error("a request made the server panic", "request_id", id, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
 				if seen.status == 0 {
 					s.fail(seen, r, fmt.Errorf("panic: %v", cause))
@@ -61,6 +62,12 @@ func (s *Server) around(mux *http.ServeMux) http.Handler {
 		}
 		mux.ServeHTTP(seen, r)
 	})
+}
+
+// aborted tells a handler that gives up its connection from one that is broken.
+func aborted(cause any) bool {
+	err, ok := cause.(error)
+	return ok && errors.Is(err, http.ErrAbortHandler)
 }
 
 // methods are those that any route answers.

@@ -58,8 +58,9 @@ type Server struct {
 // bodyShare is how many bodies of the largest size may be in memory together.
 const bodyShare = 8
 
-// New makes a server.
-func New(o Options) (*Server, error) {
+// New makes a server. What runs does so with the values of ctx, and not until its
+// end.
+func New(ctx context.Context, o Options) (*Server, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	s := &Server{
 		Options: o,
@@ -68,7 +69,7 @@ func New(o Options) (*Server, error) {
 		bodies:  semaphore.NewWeighted(bodyShare * o.MaxBodyBytes),
 		began:   time.Now(),
 	}
-	s.runs, s.endRuns = context.WithCancel(context.Background())
+	s.runs, s.endRuns = context.WithCancel(context.WithoutCancel(ctx))
 	var err error
 	if s.document, err = s.openAPI(registry); err != nil {
 		return nil, err

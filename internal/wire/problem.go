@@ -57,6 +57,7 @@ func Refused(err error) error {
 		return err
 	}
 	p := Invalid(api.ProblemError{Pointer: input.Field, Detail: input.Detail})
-	p.Type, p.Detail = kinds[input.Kind], input.Detail
+	p.Type, p.Detail = kinds[input.Kind], strings.ReplaceAll(input.Detail, "sandbox-run languages lists", "GET /v1/languages lists")
+	p.Errors[0].Detail = p.Detail
 	return p
 }

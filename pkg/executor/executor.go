@@ -20,8 +20,10 @@ type Config struct {
 	Compile          sandbox.Limits
 	CompileDiskBytes int64
 	InstallTimeout   time.Duration
-	// MaxOutputBytes is the cap on what a result keeps of each stream.
-	MaxOutputBytes int64
+	// MaxOutputBytes is the cap on what a result keeps of each stream, where a
+	// request asks for nothing; OutputCeilingBytes is the most that it may ask
+	// for, 0 being no ceiling.
+	MaxOutputBytes, OutputCeilingBytes int64
 	// MaxStreamBytes is the ceiling of each stream; 0 means none.
 	MaxStreamBytes int64
 	// DataDir holds build caches and what else outlives a run.

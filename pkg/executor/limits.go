@@ -127,7 +127,11 @@ func (e *Executor) belowCeilings(l sandbox.Limits) error {
 
 // checkBounds refuses what is no limit of the run phase and yet no number that
 // can be meant. A zero is not asked for and passes.
-func checkBounds(req Request) error {
+func (e *Executor) checkBounds(req Request) error {
+	if n, most := req.MaxOutputBytes, e.cfg.OutputCeilingBytes; most > 0 && n > most {
+		return &InputError{Kind: InputInvalid, Field: "/limits/output_kb", Detail: fmt.Sprintf(
+			"%s of output to keep are over the ceiling of %s that this installation allows", humanBytes(n), humanBytes(most))}
+	}
 	if n := req.MaxOutputBytes; n < 0 || n > sandbox.MaxBytes {
 		return &InputError{Kind: InputInvalid, Field: "/limits/output_kb", Detail: fmt.Sprintf(
 			"%d bytes of output to keep are out of range: at least 1, at most %d", n, int64(sandbox.MaxBytes))}

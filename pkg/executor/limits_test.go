@@ -47,7 +47,6 @@ func TestDefaultsFillIn(t *testing.T) {
 }
 
 func sameLimits(a, b sandbox.Limits) bool {
-	a.Strict, b.Strict = nil, nil
 	return a.WallTime == b.WallTime && a.CPUTime == b.CPUTime && a.CPUs == b.CPUs &&
 		a.MemoryBytes == b.MemoryBytes && a.Processes == b.Processes && a.OpenFiles == b.OpenFiles && a.FileSizeBytes == b.FileSizeBytes
 }
@@ -154,12 +153,23 @@ func TestBoundsOfTheRequest(t *testing.T) {
 		"compile of a minute of a microsecond": {CompileTimeout: time.Microsecond},
 		"absurd compile":                       {CompileTimeout: math.MaxInt64},
 	} {
-		t.Run(name, func(t *testing.T) { wantInput(t, checkBounds(req), InputInvalid, "at least", "at most") })
+		t.Run(name, func(t *testing.T) { wantInput(t, (&Executor{}).checkBounds(req), InputInvalid, "at least", "at most") })
 	}
 	for _, req := range []Request{{}, {MaxOutputBytes: 1}, {MaxOutputBytes: 64 << 20}, {CompileTimeout: time.Millisecond}, {CompileTimeout: time.Hour}} {
-		if err := checkBounds(req); err != nil {
+		if err := (&Executor{}).checkBounds(req); err != nil {
 			t.Errorf("%+v: %v", req, err)
 		}
+	}
+}
+
+func TestOutputCeiling(t *testing.T) {
+	e := &Executor{cfg: Config{OutputCeilingBytes: 1 << 20}}
+	if err := e.checkBounds(Request{MaxOutputBytes: 1 << 20}); err != nil {
+		t.Error(err)
+	}
+	input := wantInput(t, e.checkBounds(Request{MaxOutputBytes: 1<<20 + 1}), InputInvalid, "over the ceiling of 1 MiB")
+	if input.Field != "/limits/output_kb" {
+		t.Errorf("field %q", input.Field)
 	}
 }
 

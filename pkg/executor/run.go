@@ -45,7 +45,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := checkWords(r.req); err != nil {
 		return err
 	}
-	if err := checkBounds(r.req); err != nil {
+	if err := r.e.checkBounds(r.req); err != nil {
 		return err
 	}
 	if err := r.resolve(ctx); err != nil {

@@ -83,7 +83,7 @@ func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 	case out.Cause == sandbox.CauseCPUTime,
 		out.Signal == sigXCPU && ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime:
 		seconds, source := ph.limits.CPUTime.Seconds(), api.SourceKernel
-		if out.Cause == sandbox.CauseCPUTime && !strings.HasPrefix(out.Metrics.Sources["cpu_time_s"], "cgroup") {
+		if _, grouped := strings.CutPrefix(out.Metrics.Sources["cpu_time_s"], "cgroup"); out.Cause == sandbox.CauseCPUTime && !grouped {
 			source = api.SourceSampled
 		}
 		return ph.limited(api.StatusCPULimit, fmt.Sprintf("CPU time limit of %ss exceeded", decimal(seconds)), api.LimitHit{

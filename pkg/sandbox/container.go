@@ -26,8 +26,8 @@ type Outcome struct {
 	Cause Cause
 }
 
-// ErrAbandoned, as the cause of a context that is done, means that nobody waits
-// for the outcome any more: what runs is then killed without grace.
+// ErrAbandoned is the cause of a context that is done because nobody waits for
+// the outcome any more: what runs is then killed without grace.
 var ErrAbandoned = errors.New("nobody waits for the run any more")
 
 // DefaultGrace is how long a program may take to end after SIGTERM.

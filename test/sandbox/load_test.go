@@ -199,8 +199,8 @@ func TestFirstByte(t *testing.T) {
 	for range runs {
 		wg.Go(func() {
 			code := fmt.Sprintf("import time\nfor i in range(%d):\n    print(time.time_ns(), flush=True)\n    time.sleep(0.05)", lines)
-			resp := s.open(t, t.Context(), "application/x-ndjson", api.Request{Code: code})
-			scanner := bufio.NewScanner(resp.Body)
+			_, _, body := s.open(t, "application/x-ndjson", api.Request{Code: code})
+			scanner := bufio.NewScanner(body)
 			scanner.Buffer(nil, 1<<20)
 			for scanner.Scan() {
 				now := time.Now()

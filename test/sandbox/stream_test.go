@@ -15,14 +15,14 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
-// open begins a stream; the caller reads events and closes it.
-func (s *instance) open(t *testing.T, ctx context.Context, accept string, req api.Request) *http.Response {
+// open begins a stream of events, which ends with the test.
+func (s *instance) open(t *testing.T, accept string, req api.Request) (status int, kind string, body io.Reader) {
 	t.Helper()
-	body, err := json.Marshal(req)
+	text, err := json.Marshal(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", s.url+"/execute", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/execute", bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func (s *instance) open(t *testing.T, ctx context.Context, accept string, req ap
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { resp.Body.Close() })
-	return resp
+	return resp.StatusCode, resp.Header.Get("Content-Type"), resp.Body
 }
 
 // events reads a stream to its end and checks what holds for every one.
@@ -91,13 +91,13 @@ func TestStreams(t *testing.T) {
 	for _, kind := range []string{"text/event-stream", "application/x-ndjson"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			resp := shared.open(t, t.Context(), kind, api.Request{Code: "import sys\nfor i in range(3): print(i, '🦀', flush=True)\nsys.stderr.write('e')\nsys.stdout.buffer.write(b'\\xff')"})
-			if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != kind {
-				t.Fatalf("%d %s", resp.StatusCode, resp.Header.Get("Content-Type"))
+			status, got, body := shared.open(t, kind, api.Request{Code: "import sys\nfor i in range(3): print(i, '🦀', flush=True)\nsys.stderr.write('e')\nsys.stdout.buffer.write(b'\\xff')"})
+			if status != 200 || got != kind {
+				t.Fatalf("%d %s", status, got)
 			}
 			var stdout, stderr []byte
 			var result *api.Result
-			for _, e := range events(t, kind, resp.Body) {
+			for _, e := range events(t, kind, body) {
 				data := []byte(e.Data)
 				if e.DataBase64 != "" {
 					if err := json.Unmarshal([]byte(`"`+e.DataBase64+`"`), &data); err != nil {
@@ -129,8 +129,8 @@ func TestRefusedStream(t *testing.T) {
 // Output reaches the client while the program runs.
 func TestOutputComesAtOnce(t *testing.T) {
 	t.Parallel()
-	resp := shared.open(t, t.Context(), "application/x-ndjson", api.Request{Code: "print('first', flush=True); input()", TimeoutSeconds: 60})
-	lines := bufio.NewScanner(resp.Body)
+	_, _, body := shared.open(t, "application/x-ndjson", api.Request{Code: "print('first', flush=True); input()", TimeoutSeconds: 60})
+	lines := bufio.NewScanner(body)
 	for lines.Scan() {
 		e := decode[api.Event](t, lines.Bytes())
 		if e.Type == api.EventResult {

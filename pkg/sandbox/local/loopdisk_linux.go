@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -106,7 +107,7 @@ func (d *loopDisk) attach() error {
 		}
 		d.loop.Close()
 		d.loop = nil
-		if err != unix.EBUSY {
+		if !errors.Is(err, unix.EBUSY) {
 			return fmt.Errorf("attach the workspace's disk: %w", err)
 		}
 	}
