@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -45,6 +46,9 @@ type Config struct {
 	CompileMemoryBytes int64
 	CompileCPUs        float64
 	CompileDiskBytes   int64
+
+	// PythonIndex is where packages for Python come from.
+	PythonIndex string
 
 	// DataDir holds build caches, the ledger and what else outlives a run.
 	DataDir string
@@ -93,6 +97,7 @@ func Default() Config {
 		MaxStreamBytes:     64 << 20,
 		CompileTimeout:     60 * time.Second,
 		InstallTimeout:     120 * time.Second,
+		PythonIndex:        packages.DefaultIndex,
 		CompileMemoryBytes: 2 << 30,
 		CompileDiskBytes:   1 << 30,
 		Server:             Server{Port: 8080, MaxBodyBytes: 16 << 20, Drain: 30 * time.Second, AuditDays: 90},

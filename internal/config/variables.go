@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -98,6 +99,7 @@ func server() []Variable {
 		{"SANDBOX_QUEUE", "0", "Runs that may wait for a place; 0: none waits.", true, into(parseQueue, func(c *Config) *int64 { return &c.Server.Queue })},
 		{"SANDBOX_MAX_BODY_MB", "16", "The largest request body, in MiB.", true, into(parseMiB, func(c *Config) *int64 { return &c.Server.MaxBodyBytes })},
 		{"SANDBOX_DRAIN_SEC", "30", "How long runs may go on after SIGTERM, in seconds.", true, into(ParseSeconds, func(c *Config) *time.Duration { return &c.Server.Drain })},
+		{"SANDBOX_PYTHON_INDEX", packages.DefaultIndex, "Where packages for Python come from: the address of an index that pip and uv understand (PEP 503), without a password.", true, setPythonIndex},
 		{"SANDBOX_AUDIT_DAYS", "90", "How long audit lines are kept, in days.", true, into(ParseCount, func(c *Config) *int64 { return &c.Server.AuditDays })},
 	}
 }
@@ -132,7 +134,7 @@ func parseRange(s, what string, most int64) (int64, error) {
 func laterVariables() []string {
 	return []string{
 		"SANDBOX_FALLBACK", "SANDBOX_BLOCK_DANGEROUS_IMPORTS", "SANDBOX_BLOCKED_IMPORTS",
-		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_PYTHON_INDEX", "SANDBOX_NPM_REGISTRY",
+		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_NPM_REGISTRY",
 		"SANDBOX_GOPROXY", "SANDBOX_CARGO_REGISTRY", "SANDBOX_MAVEN_REPOSITORY", "SANDBOX_WARM",
 		"SANDBOX_CLUSTER", "SANDBOX_STRICT_VERSIONS", "SANDBOX_DOCKER_IMAGE", "SANDBOX_OCI_RUNTIME",
 	}
@@ -171,6 +173,12 @@ func setRuntime(c *Config, value string) error {
 	}
 	c.Runtime = value
 	return nil
+}
+
+func setPythonIndex(c *Config, value string) error {
+	_, err := packages.CheckIndex(value)
+	c.PythonIndex = value
+	return err
 }
 
 func setLevel(c *Config, value string) error {

@@ -61,7 +61,7 @@ func rooms() []room {
 			why: "a leaf is one feature of Linux, read and reviewed by itself; it imports no sibling",
 		},
 		{
-			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language"}, // whose file of toolchains it reads
+			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages"}, // which read the file of toolchains and the address of an index
 			why: "every command reads the same configuration, whatever it links besides",
 		},
 		{

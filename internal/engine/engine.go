@@ -35,6 +35,7 @@ func Executor(cfg config.Config, getenv func(string) string, notify func(string)
 		},
 		CompileDiskBytes: cfg.CompileDiskBytes,
 		InstallTimeout:   cfg.InstallTimeout,
+		PythonIndex:      cfg.PythonIndex,
 		MaxOutputBytes:   cfg.MaxOutputBytes,
 		MaxStreamBytes:   cfg.MaxStreamBytes,
 		DataDir:          cfg.DataDir,

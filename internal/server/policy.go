@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/sandbox-run/sandbox-run/internal/relay"
 	"github.com/sandbox-run/sandbox-run/internal/wire"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
@@ -19,9 +20,16 @@ var strength = map[sandbox.Level]int{
 	sandbox.LevelFull:       3,
 }
 
-// bound holds a request to the operator's policy: a caller may only ask for
-// stronger walls.
+// bound holds a request to the operator's policy.
 func (s *Server) bound(req *executor.Request) error {
+	if err := s.boundIsolation(req); err != nil {
+		return err
+	}
+	return boundNetwork(req.Network)
+}
+
+// boundIsolation: a caller may only ask for stronger walls.
+func (s *Server) boundIsolation(req *executor.Request) error {
 	least := s.Isolation
 	if least == "" {
 		least = sandbox.LevelAuto
@@ -33,7 +41,35 @@ func (s *Server) bound(req *executor.Request) error {
 	if known && asked >= strength[least] {
 		return nil
 	}
-	detail := fmt.Sprintf("isolation %s is weaker than this server's, which is %s", req.Isolation, least)
+	return forbidden("/isolation", fmt.Sprintf("isolation %s is weaker than this server's, which is %s", req.Isolation, least))
+}
+
+// boundNetwork: a caller may open the public internet, and nothing that is closed
+// unless it is named: this machine's services, its cloud's secrets and the
+// networks that it is in are the operator's.
+func boundNetwork(p sandbox.NetworkPolicy) error {
+	if len(p.Allow) == 0 {
+		return nil
+	}
+	asked, err := relay.Parse(relay.Rules{Allow: p.Allow})
+	if err != nil {
+		return wire.Invalid(api.ProblemError{Pointer: "/network/allow", Detail: err.Error()})
+	}
+	public, err := relay.Parse(relay.Rules{Full: true})
+	if err != nil {
+		return err
+	}
+	own, err := relay.HostAddresses()
+	if err != nil {
+		return fmt.Errorf("cannot tell this host's own addresses: %w", err)
+	}
+	if err := asked.Within(public, own); err != nil {
+		return forbidden("/network/allow", err.Error())
+	}
+	return nil
+}
+
+func forbidden(pointer, detail string) error {
 	return &api.Problem{Type: wire.TypeForbidden, Status: http.StatusForbidden, Detail: detail,
-		Errors: []api.ProblemError{{Pointer: "/isolation", Detail: detail}}}
+		Errors: []api.ProblemError{{Pointer: pointer, Detail: detail}}}
 }

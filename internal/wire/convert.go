@@ -29,14 +29,15 @@ func Convert(r *api.Request, uploads map[string][]byte) (executor.Request, error
 		return executor.Request{}, Invalid(api.ProblemError{Pointer: "/code", Detail: "there is no source: give code, or files"})
 	}
 	req := executor.Request{
-		Language:  language,
-		Code:      []byte(r.Code),
-		Files:     files,
-		Entry:     r.Entry,
-		Args:      r.Args,
-		Env:       r.Env,
-		Isolation: sandbox.Level(r.Isolation),
-		Collect:   collect(r.Collect),
+		Language:     language,
+		Code:         []byte(r.Code),
+		Files:        files,
+		Entry:        r.Entry,
+		Args:         r.Args,
+		Env:          r.Env,
+		Requirements: r.Requirements,
+		Isolation:    sandbox.Level(r.Isolation),
+		Collect:      collect(r.Collect),
 	}
 	if r.Code == "" {
 		req.Code = nil

@@ -151,10 +151,22 @@ type ResourceLimits struct {
 	Enforcement map[string]string `json:"enforcement"`
 }
 
-// NetworkMeta is the network policy as it was applied.
+// NetworkMeta is the network policy of the run phase as it was applied, and what
+// all phases did with what they could reach. What was denied is in
+// [Meta.Violations].
 type NetworkMeta struct {
-	Mode  string   `json:"mode"`
-	Allow []string `json:"allow,omitempty"`
+	Mode     string   `json:"mode"`
+	Allow    []string `json:"allow,omitempty"`
+	AllowDNS bool     `json:"allow_dns,omitempty"`
+	// Connections are those that were made to somewhere, and the bytes are what
+	// they carried.
+	Connections   int64 `json:"connections,omitempty"`
+	BytesSent     int64 `json:"bytes_sent,omitempty"`
+	BytesReceived int64 `json:"bytes_received,omitempty"`
+	// Queries are the names that were resolved by AllowDNS alone.
+	Queries []string `json:"queries,omitempty"`
+	// Failures are what was allowed and did not work, such as a host that is down.
+	Failures []string `json:"failures,omitempty"`
 }
 
 // MarshalJSON writes empty lists and maps as [] and {}, so that a client never

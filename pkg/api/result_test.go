@@ -63,7 +63,9 @@ func fullResult() api.Result {
 		FilesSkipped: []api.SkippedFile{{Path: "link", Reason: "not a regular file"}},
 		Meta: api.Meta{
 			Runtime: "local", IsolationLevel: "full", Isolation: map[string]string{"seccomp": api.Enforced}, Image: "python:3", BlockedImports: []string{"ctypes"},
-			Truncated: true, Network: api.NetworkMeta{Mode: "allowlist", Allow: []string{"example.org:443"}}, Node: "n1", Warm: true, CachedCompile: true,
+			Truncated: true, Node: "n1", Warm: true, CachedCompile: true,
+			Network: api.NetworkMeta{Mode: "allowlist", Allow: []string{"example.org:443"}, AllowDNS: true,
+				Connections: 2, BytesSent: 300, BytesReceived: 4000, Queries: []string{"A example.com"}, Failures: []string{"f"}},
 			ResourceLimits: api.ResourceLimits{TimeoutSeconds: 33, CPUSeconds: 10, MemoryBytes: 512 << 20, CPUCores: 0.5, DiskBytes: 256 << 20, Processes: 128,
 				OpenFiles: 256, MaxOutputBytes: 20 << 10, StreamLimitBytes: 64 << 20, Enforcement: map[string]string{"memory": api.Sampled}},
 			Warnings: []string{"w"}, Violations: []string{"v"},

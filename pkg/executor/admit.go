@@ -45,7 +45,7 @@ func (a *Admitted) Language() (name, version string) {
 // MemoryBytes is the most memory that any phase may use.
 func (a *Admitted) MemoryBytes() int64 {
 	most := a.run.limits.MemoryBytes
-	if a.run.plan.Compile != nil {
+	if a.run.plan.Compile != nil || a.run.mustInstall() {
 		most = max(most, a.run.e.cfg.Compile.MemoryBytes)
 	}
 	return most

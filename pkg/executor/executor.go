@@ -20,6 +20,9 @@ type Config struct {
 	Compile          sandbox.Limits
 	CompileDiskBytes int64
 	InstallTimeout   time.Duration
+	// PythonIndex is where packages for Python come from, as pip and uv mean it;
+	// empty means PyPI.
+	PythonIndex string
 	// MaxOutputBytes is the cap on what a result keeps of each stream, where a
 	// request asks for nothing; OutputCeilingBytes is the most that it may ask
 	// for, 0 being no ceiling.

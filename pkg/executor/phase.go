@@ -33,12 +33,19 @@ type phase struct {
 
 // phaseInput is what a phase needs beside its command.
 type phaseInput struct {
-	stdin    io.Reader
-	tty      *sandbox.TTY
-	limits   sandbox.Limits
+	stdin  io.Reader
+	tty    *sandbox.TTY
+	limits sandbox.Limits
+	// network is none unless it is given: what a program may reach, its compiler
+	// may not.
+	network  sandbox.NetworkPolicy
 	readOnly []string
 	keep     int64 // bytes of each stream in the result
 	ceiling  int64 // bytes of each stream, or 0
+	// speaker reads what a failed phase wrote; nil is the run's language.
+	speaker language.Language
+	// closed keeps the request's variables out: the command is not the user's.
+	closed bool
 }
 
 // phase runs one command in the run's container.
@@ -48,6 +55,9 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 		forksCounted: r.container.Isolation().Mechanisms["cgroup"] == api.Enforced,
 		stdout:       newCapture(api.EventStdout, r.events.emit, in.keep, in.ceiling),
 		stderr:       newCapture(api.EventStderr, r.events.emit, in.keep, in.ceiling),
+	}
+	if in.speaker != nil {
+		ph.lang = in.speaker
 	}
 	r.phases = append(r.phases, ph)
 	if err := r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseBegin}); err != nil {
@@ -60,10 +70,14 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 }
 
 func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseInput) {
+	requested := r.req.Env
+	if in.closed {
+		requested = nil
+	}
 	p := sandbox.Process{
-		Args: step.Args, Env: r.environment(step), Dir: step.Dir,
+		Args: step.Args, Env: r.environment(step, requested), Dir: step.Dir,
 		Stdin: in.stdin, Stdout: ph.stdout, Stderr: ph.stderr, TTY: in.tty,
-		Limits: in.limits, ReadOnly: in.readOnly,
+		Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 	}
 	var m *monitor.Monitor
 	outcome, err := r.e.manager.Run(ctx, r.container.ID(), p, func(running sandbox.Running) {

@@ -27,6 +27,10 @@ type Request struct {
 	// TTY gives the program a terminal.
 	TTY *sandbox.TTY
 
+	// Requirements are packages in the language's own notation, installed before
+	// the run.
+	Requirements []string
+
 	Isolation sandbox.Level
 	Network   sandbox.NetworkPolicy
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // result folds a run. err is a failure of ours, or nil.
@@ -90,14 +89,10 @@ func (r *run) resourceLimits() api.ResourceLimits {
 }
 
 func (r *run) meta() api.Meta {
-	network := r.req.Network
-	if network.Mode == "" {
-		network.Mode = sandbox.NetworkNone
-	}
 	m := api.Meta{
 		Runtime:        r.e.runtime.Name(),
 		Warnings:       r.warnings,
-		Network:        api.NetworkMeta{Mode: string(network.Mode), Allow: network.Allow},
+		Network:        r.networkMeta(),
 		ResourceLimits: r.resourceLimits(),
 		Isolation:      map[string]string{},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -24,7 +25,9 @@ type run struct {
 	limits    sandbox.Limits
 	disk      sandbox.DiskLimit
 	plan      language.Plan
+	packages  *packages.Plan // nil when nothing is required
 
+	started   bool // accepted has said so
 	container sandbox.Container
 	workspace sandbox.FileTree
 	phases    []*phase
@@ -48,6 +51,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := r.e.checkBounds(r.req); err != nil {
 		return err
 	}
+	if err := r.checkNetwork(); err != nil {
+		return err
+	}
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
@@ -59,6 +65,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 			r.lang.Info().Title, humanBytes(r.limits.MemoryBytes), humanBytes(least))}
 	}
 	if r.disk, err = r.e.disk(r.req); err != nil {
+		return err
+	}
+	if err = r.planPackages(); err != nil {
 		return err
 	}
 	if r.plan, err = r.lang.Plan(r.toolchain, r.source(), r.resources()); err != nil {
@@ -107,12 +116,15 @@ func (r *run) resources() language.Resources {
 // execute makes the container, runs the phases and collects. Its error is ours,
 // or an [*InputError].
 func (r *run) execute(ctx context.Context) (err error) {
-	begin := time.Now()
 	defer func() {
 		if r.release != nil {
 			r.release()
 		}
 	}()
+	if ready, err := r.install(ctx); err != nil || !ready {
+		return err
+	}
+	begin := time.Now()
 	spec, err := r.spec(ctx)
 	if err != nil {
 		return err
@@ -120,14 +132,11 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.container, err = r.e.manager.Create(ctx, spec); err != nil {
 		return refused(err)
 	}
-	defer func() {
-		// Also when ctx is done: what was made is always removed. What could not
-		// be is for gc, and no fault of the run.
-		if failed := r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID()); failed != nil {
-			r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+failed.Error())
-		}
-	}()
+	defer r.remove(ctx, r.container)
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
+		return err
+	}
+	if err := r.mayHavePackages(); err != nil {
 		return err
 	}
 	if err := r.container.Isolation().CheckStrict(r.limits); err != nil {
@@ -137,14 +146,31 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return r.doesNotFit(err)
 	}
 	r.setup = time.Since(begin)
-	// From here on the request is accepted: what starts has a result.
-	if err := r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version}); err != nil {
+	if r.accepted() != nil {
 		return nil // the caller has gone; the result says cancelled
 	}
 	if !r.compile(ctx) {
 		return nil
 	}
 	return r.runProgram(ctx)
+}
+
+// remove deletes a container, also when ctx is done: what was made is always
+// removed. What could not be is for gc, and no fault of the run.
+func (r *run) remove(ctx context.Context, c sandbox.Container) {
+	if err := r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()); err != nil {
+		r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+err.Error())
+	}
+}
+
+// accepted says that the request is: what starts has a result. It is the first
+// event, and comes once.
+func (r *run) accepted() error {
+	if r.started {
+		return nil
+	}
+	r.started = true
+	return r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version})
 }
 
 // errCancelled is the end that the caller asked for.
@@ -158,6 +184,9 @@ func cancelled(ctx context.Context, err error) bool {
 
 // refused turns what cannot be enforced into the caller's error.
 func refused(err error) error {
+	if fault := networkFault(err); fault != nil {
+		return fault
+	}
 	var unsupported *sandbox.UnsupportedError
 	if errors.As(err, &unsupported) {
 		return &InputError{Kind: InputUnsupported, Detail: err.Error()}
@@ -173,6 +202,9 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 		Disk:            r.disk,
 		WorkspaceOnDisk: r.req.WorkspaceOnDisk,
 		Mounts:          append(append([]sandbox.Mount(nil), r.toolchain.Mounts...), r.plan.Mounts...),
+	}
+	if r.packages != nil {
+		spec.Mounts = append(spec.Mounts, r.environmentMount())
 	}
 	if r.plan.Compile == nil {
 		return spec, nil
@@ -212,7 +244,7 @@ func (r *run) compile(ctx context.Context) bool {
 // runProgram runs the program and collects its files.
 func (r *run) runProgram(ctx context.Context) error {
 	var build sandbox.FileTree
-	in := phaseInput{stdin: r.req.Stdin, tty: r.req.TTY, limits: r.limits, keep: r.keep(), ceiling: r.ceiling()}
+	in := phaseInput{stdin: r.req.Stdin, tty: r.req.TTY, limits: r.limits, network: r.req.Network, keep: r.keep(), ceiling: r.ceiling()}
 	if r.plan.Compile != nil {
 		var err error
 		if build, err = r.container.Files(sandbox.BuildDir); err != nil {
@@ -225,6 +257,10 @@ func (r *run) runProgram(ctx context.Context) error {
 	if err != nil {
 		r.nothingToRun(err)
 		return nil
+	}
+	if r.packages != nil {
+		r.toolchain.Program = environmentPython // whose directory is then in PATH
+		step.Args = append([]string{environmentPython}, step.Args[1:]...)
 	}
 	if r.req.Dir != "" {
 		step.Dir = r.workdir()

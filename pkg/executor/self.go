@@ -143,8 +143,15 @@ func (c copies) removeOthers() (removed []string, err error) {
 }
 
 // Reclaim removes what a data directory holds and nothing needs any more: copies
-// of other versions of this program that no run uses. It names what it removed.
+// of other versions of this program, and installed packages, that no run uses. It
+// names what it removed.
 func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) {
+	removed, err = reclaimCopies(ctx, dataDir)
+	old, oldErr := (&Executor{cfg: Config{DataDir: dataDir}}).environments().prune("")
+	return append(removed, old...), errors.Join(err, oldErr)
+}
+
+func reclaimCopies(ctx context.Context, dataDir string) (removed []string, err error) {
 	c, err := newCopies(dataDir)
 	if err != nil {
 		return nil, err

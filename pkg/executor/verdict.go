@@ -121,6 +121,11 @@ func (ph *phase) wallSays(out sandbox.Outcome, said language.Diagnosis) (verdict
 		return ph.limited(api.StatusDiskLimit, ph.diskMessage(name, total), api.LimitHit{
 			Name: name, Limit: float64(total), Observed: float64(used), Unit: unit, Source: api.SourceKernel}), true
 	}
+	if total := out.BuildDisk.BytesTotal; ph.name == api.PhaseInstall && said.DiskFull && total > 0 {
+		// An installer tidies up when it fails, and its word is good.
+		return ph.limited(api.StatusDiskLimit, ph.diskMessage(api.LimitDisk, total), api.LimitHit{
+			Name: api.LimitDisk, Limit: float64(total), Observed: float64(total), Unit: "bytes", Source: api.SourceRuntime}), true
+	}
 	if out.ProcessDenials > 0 || said.NoProcesses && !ph.forksCounted {
 		source := api.SourceKernel
 		if out.ProcessDenials == 0 {

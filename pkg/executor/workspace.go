@@ -155,7 +155,7 @@ func (r *run) workdir() string {
 
 // environment is exactly what the contract lists, then what the command needs,
 // then what the request gives, the later winning.
-func (r *run) environment(step language.Step) []string {
+func (r *run) environment(step language.Step, requested map[string]string) []string {
 	search := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 	if dir := path.Dir(r.toolchain.Program); dir != "." && !strings.Contains(":"+search+":", ":"+dir+":") {
 		search = dir + ":" + search
@@ -174,7 +174,7 @@ func (r *run) environment(step language.Step) []string {
 			env[k] = v
 		}
 	}
-	maps.Copy(env, r.req.Env)
+	maps.Copy(env, requested)
 	out := make([]string, 0, len(env))
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		out = append(out, k+"="+env[k])

@@ -188,14 +188,14 @@ func TestSource(t *testing.T) {
 func TestEnvironmentIsExact(t *testing.T) {
 	world := []string{"HOME=/workspace", "LANG=C.UTF-8", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR=/tmp", "TZ=UTC", "USER=sandbox"}
 	r := run{}
-	if diff := cmp.Diff(world, r.environment(language.Step{})); diff != "" {
+	if diff := cmp.Diff(world, r.environment(language.Step{}, nil)); diff != "" {
 		t.Error(diff)
 	}
 	r = run{
 		toolchain: language.Toolchain{Program: "/opt/go/bin/go", Env: []string{"A=toolchain", "B=toolchain", "EMPTY"}},
 		req:       Request{Env: map[string]string{"C": "request", "TZ": "Asia/Tokyo"}},
 	}
-	got := r.environment(language.Step{Env: []string{"B=step", "C=step", "EQUALS=a=b"}})
+	got := r.environment(language.Step{Env: []string{"B=step", "C=step", "EQUALS=a=b"}}, r.req.Env)
 	for _, want := range []string{"A=toolchain", "B=step", "C=request", "TZ=Asia/Tokyo", "EQUALS=a=b", "EMPTY=",
 		"PATH=/opt/go/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"} {
 		if !slices.Contains(got, want) {
@@ -209,7 +209,7 @@ func TestEnvironmentIsExact(t *testing.T) {
 
 func TestPathIsNotRepeated(t *testing.T) {
 	r := run{toolchain: language.Toolchain{Program: "/usr/bin/python3"}}
-	for _, kv := range r.environment(language.Step{}) {
+	for _, kv := range r.environment(language.Step{}, nil) {
 		if value, ok := strings.CutPrefix(kv, "PATH="); ok && strings.Count(":"+value+":", ":/usr/bin:") != 1 {
 			t.Errorf("%s", kv)
 		}

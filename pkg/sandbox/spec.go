@@ -45,7 +45,9 @@ type Spec struct {
 	Level Level
 	// Mounts are what the root holds beside the synthetic system directories.
 	Mounts []Mount
-	// Network is what the processes may reach.
+	// Network is what the processes may reach, as far as [Process.Network] does not
+	// say less. A container whose network leads nowhere has no way out for any of
+	// them.
 	Network NetworkPolicy
 	// Disk limits the bytes and files of the workspace, /tmp and /dev/shm
 	// together.
@@ -82,26 +84,6 @@ type Mount struct {
 	Optional bool
 }
 
-// NetworkMode is what a container may reach.
-type NetworkMode string
-
-// The network modes.
-const (
-	NetworkNone      NetworkMode = "none"
-	NetworkLocalhost NetworkMode = "localhost" // its own loopback, not the host's
-	NetworkAllowlist NetworkMode = "allowlist"
-	NetworkFull      NetworkMode = "full"
-)
-
-// NetworkPolicy says what the processes of a container may reach.
-type NetworkPolicy struct {
-	Mode NetworkMode
-	// Allow are HOST or HOST:PORT entries of the allow-list.
-	Allow []string
-	// AllowDNS lets names resolve although nothing else can be connected to.
-	AllowDNS bool
-}
-
 // Process is one program to run in a container.
 type Process struct {
 	// Args is the program and its arguments. A program without a slash is
@@ -122,6 +104,9 @@ type Process struct {
 	TTY *TTY
 	// Limits bind this process and all that it starts.
 	Limits Limits
+	// Network, if not nil, takes the place of the container's policy for this
+	// process. It must not open what that one keeps closed.
+	Network *NetworkPolicy
 	// ReadOnly are paths that this process must not write although the
 	// container holds them writable, such as [BuildDir] in the run phase.
 	ReadOnly []string
@@ -156,4 +141,6 @@ type Exit struct {
 	Metrics  Metrics
 	// Violations are what the network or call policy denied, with the rule.
 	Violations []string
+	// Network is what it did with a network that leads out.
+	Network NetworkUse
 }

@@ -342,7 +342,7 @@ func TestDocumentationHasProblems(t *testing.T) {
 }
 
 // idle are the fields of a request that change nothing.
-var idle = []string{"requirements", "allow", "allow_dns"}
+var idle = []string{"allow", "allow_dns"}
 
 func TestDocumentationHasFields(t *testing.T) {
 	text := section(t, readFile(t, guide), "The request") + section(t, readFile(t, guide), "Limits")

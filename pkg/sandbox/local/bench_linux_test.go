@@ -51,3 +51,43 @@ func BenchmarkOneShot(b *testing.B) {
 		b.ReportMetric(float64(d.Microseconds())/float64(b.N), name+"-µs/op")
 	}
 }
+
+// BenchmarkNetworks is what a network costs, in turns: a container made, a
+// program run in it, all of it removed.
+func BenchmarkNetworks(b *testing.B) {
+	rt, err := local.New(local.Options{RuntimeDir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer rt.Close()
+	networks := []sandbox.NetworkPolicy{{Mode: sandbox.NetworkNone}, {Mode: sandbox.NetworkLocalhost}, {Allow: []string{"example.org:443"}}}
+	var create, run, remove [3]time.Duration
+	for b.Loop() {
+		for i, network := range networks {
+			time.Sleep(20 * time.Millisecond) // as on a machine that is not in a tight loop
+			t0 := time.Now()
+			c, err := rt.Create(b.Context(), sandbox.Spec{Network: network, Disk: sandbox.DiskLimit{Bytes: 64 << 20, Inodes: 1000}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			t1 := time.Now()
+			p, err := c.Start(b.Context(), sandbox.Process{Args: []string{"/bin/true"}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := p.Wait(); err != nil {
+				b.Fatal(err)
+			}
+			t2 := time.Now()
+			if err := c.Delete(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			create[i], run[i], remove[i] = create[i]+t1.Sub(t0), run[i]+t2.Sub(t1), remove[i]+time.Since(t2)
+		}
+	}
+	for i, name := range []string{"none", "localhost", "allowlist"} {
+		b.ReportMetric(float64(create[i].Microseconds())/float64(b.N), name+"-create-µs/op")
+		b.ReportMetric(float64(run[i].Microseconds())/float64(b.N), name+"-run-µs/op")
+		b.ReportMetric(float64(remove[i].Microseconds())/float64(b.N), name+"-delete-µs/op")
+	}
+}

@@ -33,6 +33,7 @@ type child struct {
 	p        *spawn.Program
 	c        *container
 	process  sandbox.Process
+	network  sandbox.NetworkMode
 	streams  [3]spawn.Arg // what 0, 1 and 2 are
 	opened   []spawn.Arg  // descriptors of init's to close afterwards
 	terminal bool

@@ -28,6 +28,8 @@ type container struct {
 	trees map[string]*os.File
 	// disk holds the workspace of a container that has it on disk; else nil.
 	disk *loopDisk
+	// network leads out of the container; nil where nothing does.
+	network *network
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
 	// base holds the directories of a container without a root of its own, and
@@ -61,8 +63,9 @@ func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 	}
 }
 
-// createFull makes a container with every wall.
-func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
+// makeFull makes a container with every wall. redirect tells how connections
+// lead out of it, where they do.
+func (r *Runtime) makeFull(spec sandbox.Spec, redirect bool) (_ *container, err error) {
 	c := r.newContainer(spec, wallsFull)
 	defer func() {
 		if err != nil {
@@ -79,6 +82,9 @@ func (r *Runtime) createFull(spec sandbox.Spec) (_ *container, err error) {
 		if c.disk, err = r.newLoopDisk(c.id, spec.Disk); err != nil {
 			return nil, err
 		}
+	}
+	if c.network, err = r.newNetwork(spec.Network, redirect); err != nil {
+		return nil, err
 	}
 	if err := c.makeScope(); err != nil {
 		return nil, err
@@ -118,12 +124,9 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 
 // namespaces makes the init.
 func (c *container) namespaces() error {
-	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
+	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
 	if !c.identity.root {
 		flags |= unix.CLONE_NEWUSER
-	}
-	if c.spec.Network.Mode != sandbox.NetworkFull {
-		flags |= unix.CLONE_NEWNET
 	}
 	init, err := c.rt.spawner.Fork(c.namespaced(flags, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
@@ -146,7 +149,8 @@ func (c *container) namespaces() error {
 	return c.identity.outerMaps(init.PID)
 }
 
-// world has the init build the root and hand out its directories.
+// world has the init build the root and hand out its directories, and the
+// sockets that lead out.
 func (c *container) world() error {
 	var p spawn.Program
 	w := world{p: &p, spec: c.spec, identity: c.identity, host: c.rt.host.hostRoot, made: map[string]bool{}}
@@ -176,6 +180,15 @@ func (c *container) world() error {
 		fds = append(fds, p.Call("open "+name, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(name),
 			spawn.Value(unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC)).Save())
 	}
+	if c.network != nil {
+		sockets, err := c.network.inside()
+		if err != nil {
+			return err
+		}
+		for _, s := range sockets {
+			fds = append(fds, makeSocket(&p, s))
+		}
+	}
 	p.SendFiles(fds...)
 	for _, fd := range fds {
 		p.Call("close", unix.SYS_CLOSE, fd)
@@ -183,10 +196,10 @@ func (c *container) world() error {
 	c.identity.enterInner(&p)
 	reply, err := c.init.Do(&p)
 	if err != nil {
-		return err
+		return withoutFilter(err)
 	}
-	if len(reply.Files) != len(names) {
-		return fmt.Errorf("init sent %d directories of %d", len(reply.Files), len(names))
+	if len(reply.Files) != len(fds) {
+		return fmt.Errorf("init sent %d descriptors of %d", len(reply.Files), len(fds))
 	}
 	for i, name := range names {
 		if name == "/proc" {
@@ -195,7 +208,10 @@ func (c *container) world() error {
 		}
 		c.trees[name] = reply.Files[i]
 	}
-	return nil
+	if c.network == nil {
+		return nil
+	}
+	return c.network.open(reply.Files[len(names):])
 }
 
 // inner has the init, now in the inner user namespace, take its ids there.
@@ -255,6 +271,7 @@ func (c *container) Delete(context.Context) error {
 	if c.proc != nil {
 		c.proc.Close()
 	}
+	c.network.close()
 	if c.scope != nil {
 		errs = append(errs, c.scope.Delete())
 	}

@@ -1,8 +1,11 @@
 package local
 
 import (
+	"strings"
+
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -74,7 +77,7 @@ func (w *world) proc() {
 		}
 		w.mount("/proc/"+m.name, source, "proc/"+m.name, "", unix.MS_BIND, "")
 	}
-	w.tuneLoopback()
+	w.tuneNetwork()
 	w.mount("/proc/sys", "proc/sys", "proc/sys", "", unix.MS_BIND, "")
 	w.mount("/proc/sys read-only", "", "proc/sys", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet, "")
 }
@@ -98,21 +101,19 @@ func forbidUserNamespaces(p *spawn.Program) {
 	p.Call("close", unix.SYS_CLOSE, spawn.FD(sysctlFD))
 }
 
-// loopbackBuffers bounds the memory of TCP sockets on loopback, which cgroup v1
-// does not charge: 1,200 sockets hold 1.9 GiB with the kernel's defaults and
-// 78 MiB with these.
-const loopbackBuffers = "4096 16384 131072"
-
-func (w *world) tuneLoopback() {
-	if w.spec.Network.Mode != sandbox.NetworkLocalhost || !w.host.tameLoopback {
+// tuneNetwork changes the settings of a namespace whose loopback will be up.
+func (w *world) tuneNetwork() {
+	if w.spec.Network.Mode == sandbox.NetworkNone {
 		return
 	}
-	writeFile(w.p, "proc/sys/net/ipv4/tcp_rmem", loopbackBuffers, 0)
-	writeFile(w.p, "proc/sys/net/ipv4/tcp_wmem", loopbackBuffers, 0)
+	for _, s := range netns.Sysctls() {
+		writeFile(w.p, strings.TrimPrefix(s.Path, "/"), s.Value, 0)
+	}
 }
 
-// network brings the loopback up when it is asked for. Without, it stays down,
-// and no capability over the namespace ever exists inside.
+// network brings the loopback up when it is all that is asked for. Otherwise it
+// stays down, or [network.open] does it; no capability over the namespace ever
+// exists inside.
 func (w *world) network() {
 	if w.spec.Network.Mode != sandbox.NetworkLocalhost {
 		return

@@ -135,6 +135,7 @@ func (h *host) isolationFull() sandbox.Isolation {
 			"uid":        api.Enforced,
 			"signals":    api.Enforced,
 			"devices":    api.Enforced,
+			"network":    api.Enforced,
 			"cgroup":     h.cgroupState(),
 		},
 		Limits: h.limitStates(wallsFull),
@@ -165,6 +166,7 @@ func (h *host) isolationOutside(w walls, why error) sandbox.Isolation {
 			"uid":        state(w.ids && h.root, api.Enforced),
 			"signals":    state(h.signalsConfined(w), api.Enforced),
 			"devices":    api.Absent,
+			"network":    state(w.seccomp, api.Enforced), // there is none
 			"cgroup":     h.cgroupState(),
 		},
 		Limits: h.limitStates(w),

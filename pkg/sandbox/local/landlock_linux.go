@@ -52,7 +52,7 @@ func (ch *child) rules() landlock.Rules {
 				r.ReadWrite = append(r.ReadWrite, m.Target)
 			}
 		}
-		r.DenyTCP = c.spec.Network.Mode == sandbox.NetworkNone
+		r.DenyTCP = ch.network == sandbox.NetworkNone
 		return r
 	}
 	r.DenyTCP = true

@@ -1,5 +1,11 @@
 package local
 
+import (
+	"context"
+	"net/netip"
+	"net/url"
+)
+
 // Options say where a [Runtime] keeps what it needs.
 type Options struct {
 	// RuntimeDir holds the files that tell which processes of ours are alive.
@@ -8,4 +14,18 @@ type Options struct {
 	RuntimeDir string
 	// NoCgroups leaves control groups alone, as on a host that grants none.
 	NoCgroups bool
+	// NoRedirect does without nftables, as on a kernel that has none: a network
+	// that leads out then has a listener on each port that its allow-list names.
+	NoRedirect bool
+	// Resolver looks up the names that programs may reach; nil is this host's.
+	Resolver Resolver
+	// Proxy chooses the HTTP proxy for processes that are to use the host's
+	// ([sandbox.NetworkPolicy.HostProxy]), by a URL of which only scheme and host
+	// are set; nil, or a nil answer, connects directly.
+	Proxy func(*url.URL) (*url.URL, error)
+}
+
+// Resolver looks names up. [*net.Resolver] is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }

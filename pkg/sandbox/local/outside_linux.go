@@ -34,6 +34,9 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	if spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp {
 		return nil, &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}
 	}
+	if spec.Network.LeadsOut() {
+		return nil, r.noWayOut(spec.Network.Mode, w, why)
+	}
 	if w.landlock && r.host.landlockABI < minLandlock {
 		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
 	}
@@ -52,6 +55,18 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	}
 	c.isolation = r.host.isolationOutside(w, why)
 	return c, c.makeDirs()
+}
+
+// noWayOut says what a network that leads out needs.
+func (r *Runtime) noWayOut(mode sandbox.NetworkMode, w walls, why error) error {
+	e := &sandbox.UnsupportedError{What: "network " + string(mode), Reason: "nothing stands between the program and the host's network at isolation none", Mend: "Ask for isolation full"}
+	if w.seccomp {
+		e.Reason = "it needs a network namespace, and isolation restricted has none"
+	}
+	if why != nil {
+		e.Reason, e.Mend = fmt.Sprintf("%s; isolation full fails: %v", e.Reason, why), r.host.mendNamespaces()
+	}
+	return e
 }
 
 // makeDirs makes the directories that stand for the world's.

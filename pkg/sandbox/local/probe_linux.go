@@ -15,25 +15,29 @@ import (
 // every mount in it.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, Volumes: true, WorkspaceOnDisk: r.host.root}
-	full := r.try(ctx, sandbox.LevelFull)
-	restricted := r.try(ctx, sandbox.LevelRestricted)
+	full := r.try(ctx, sandbox.LevelFull, sandbox.NetworkNone)
+	out := full
+	restricted := r.try(ctx, sandbox.LevelRestricted, sandbox.NetworkNone)
+	caps.Networks = []sandbox.NetworkMode{sandbox.NetworkNone}
 	if full == nil {
 		caps.Levels = append(caps.Levels, sandbox.LevelFull)
-		caps.Networks = []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost}
-	} else {
-		caps.Networks = []sandbox.NetworkMode{sandbox.NetworkNone}
+		caps.Networks = append(caps.Networks, sandbox.NetworkLocalhost)
+		if out = r.try(ctx, sandbox.LevelFull, sandbox.NetworkFull); out == nil {
+			caps.Networks = append(caps.Networks, sandbox.NetworkAllowlist, sandbox.NetworkFull)
+		}
 	}
 	if restricted == nil {
 		caps.Levels = append(caps.Levels, sandbox.LevelRestricted)
 	}
 	caps.Levels = append(caps.Levels, sandbox.LevelNone)
-	caps.Mechanisms = append(r.wallMechanisms(full), r.limitMechanisms(full == nil)...)
+	caps.Mechanisms = append(r.wallMechanisms(full), r.networkWall(full, out))
+	caps.Mechanisms = append(caps.Mechanisms, r.limitMechanisms(full == nil)...)
 	return caps, nil
 }
 
 // try makes and deletes a container of a level.
-func (r *Runtime) try(ctx context.Context, level sandbox.Level) error {
-	c, err := r.Create(ctx, sandbox.Spec{Level: level, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}})
+func (r *Runtime) try(ctx context.Context, level sandbox.Level, network sandbox.NetworkMode) error {
+	c, err := r.Create(ctx, sandbox.Spec{Level: level, Network: sandbox.NetworkPolicy{Mode: network}, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}})
 	if err != nil {
 		return err
 	}
@@ -109,6 +113,23 @@ func (r *Runtime) deviceWall(outside bool) sandbox.Mechanism {
 		m.Detail, m.Mend = "needs namespaces; programs see the host's", ""
 	case !r.host.root:
 		m.Detail = "the host's /dev/null and its kin are shared; locks on them are visible to other runs"
+	}
+	return m
+}
+
+// networkWall describes what leads out, which is nothing where full or out, what
+// its container failed with, is not nil.
+func (r *Runtime) networkWall(full, out error) sandbox.Mechanism {
+	m := sandbox.Mechanism{Name: "network", State: api.Enforced, Detail: "connections and names go through a relay that holds them against the allow-list"}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case full != nil:
+		m.Detail = "none at all; what leads out needs namespaces"
+	case out != nil:
+		m.State, m.Detail = api.Degraded, "nothing leads out: "+out.Error()
+	case r.redirects == redirectAbsent:
+		m.State, m.Detail, m.Mend = api.Degraded, "the ports that an allow-list names lead to the relay; "+r.whyNoRedirect.Error(), mendRedirect
 	}
 	return m
 }

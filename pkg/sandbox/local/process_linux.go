@@ -21,6 +21,8 @@ type process struct {
 	pid     int // in the init's namespace
 	group   *group
 	streams *streams
+	policy  sandbox.NetworkPolicy
+	out     *connection // nil where nothing leads out
 	started time.Time
 	sampler *sampler     // nil where control groups tell everything
 	disk    *diskSampler // nil where the file system holds its limit
@@ -32,7 +34,7 @@ type process struct {
 }
 
 // Start implements [sandbox.Container].
-func (c *container) Start(_ context.Context, p sandbox.Process) (sandbox.Running, error) {
+func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Running, error) {
 	c.starting.Lock()
 	defer c.starting.Unlock()
 	if err := c.mayStart(p); err != nil {
@@ -40,7 +42,7 @@ func (c *container) Start(_ context.Context, p sandbox.Process) (sandbox.Running
 	}
 	p = c.translate(p)
 	pr := &process{c: c, done: make(chan struct{})}
-	if err := pr.prepare(p); err != nil {
+	if err := pr.prepare(ctx, p); err != nil {
 		pr.abandon()
 		return nil, err
 	}
@@ -76,9 +78,15 @@ func (c *container) mayStart(p sandbox.Process) error {
 	return p.Limits.Validate()
 }
 
-// prepare makes what the process needs on our side: its control group, what ends
-// it when the kernel has killed for its memory, and its pipes.
-func (pr *process) prepare(p sandbox.Process) (err error) {
+// prepare makes what the process needs on our side: its way out, its control
+// group, what ends it when the kernel has killed for its memory, and its pipes.
+func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
+	if pr.policy, err = pr.c.processPolicy(p); err != nil {
+		return err
+	}
+	if pr.out, err = pr.c.connect(ctx, p, pr.policy); err != nil {
+		return err
+	}
 	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
 		return err
 	}
@@ -99,12 +107,12 @@ func (pr *process) prepare(p sandbox.Process) (err error) {
 // launch has init fork the program and returns when it was executed.
 func (pr *process) launch(p sandbox.Process) error {
 	var program spawn.Program
-	filter, err := pr.c.filter()
+	filter, err := pr.c.filter(pr.policy.Mode)
 	if err != nil {
 		return err
 	}
 	ch := child{
-		p: &program, c: pr.c, process: p,
+		p: &program, c: pr.c, process: p, network: pr.policy.Mode,
 		limits: pr.c.rlimits(p.Limits, pr.group.held),
 		cores:  someCores(pr.group.affinity()),
 		filter: filter,
@@ -204,6 +212,7 @@ func (pr *process) abandon() {
 	if pr.streams != nil {
 		pr.streams.close()
 	}
+	pr.out.abandon()
 	if pr.group != nil {
 		pr.removeGroup()
 	}
@@ -229,6 +238,7 @@ func (pr *process) finish() {
 	pr.c.killRest()
 	pr.sampler.stop()
 	pr.exit.DiskKill = pr.disk.stop()
+	pr.out.end(&pr.exit)
 	pr.exit.WriteError = pr.streams.finish()
 	pr.exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {

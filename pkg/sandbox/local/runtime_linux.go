@@ -13,11 +13,13 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // Runtime implements [sandbox.Runtime] with this machine's kernel.
 type Runtime struct {
+	options  Options
 	host     host
 	instance *instance
 	spawner  *spawn.Server
@@ -30,8 +32,12 @@ type Runtime struct {
 	// fullWorks is set by the first container at full. From then on a failure
 	// is a failure and no reason to be content with less.
 	fullWorks bool
-	leftovers bool // a container was not removed whole
-	closed    bool
+	// redirects is what the first container whose network leads out has told of
+	// this kernel, and whyNoRedirect what it failed with.
+	redirects     redirection
+	whyNoRedirect error
+	leftovers     bool // a container was not removed whole
+	closed        bool
 }
 
 // New starts the runtime. It takes an instance number, and reclaims what dead
@@ -41,7 +47,7 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = defaultRuntimeDir()
 	}
-	r := &Runtime{containers: map[*container]struct{}{}}
+	r := &Runtime{options: opts, containers: map[*container]struct{}{}}
 	var spawnErr error
 	var spawner sync.WaitGroup
 	r.host = inspectHost(opts) // may move us to another group, and what we start with us
@@ -113,10 +119,9 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 {
 		return nil, errors.New("a container needs a disk limit")
 	}
-	switch spec.Network.Mode {
-	case "", sandbox.NetworkNone, sandbox.NetworkLocalhost:
-	default:
-		return nil, &sandbox.UnsupportedError{What: "network " + string(spec.Network.Mode), Reason: "the local runtime has none and localhost"}
+	spec.Network = spec.Network.Normal()
+	if err := spec.Network.Validate(); err != nil {
+		return nil, err
 	}
 	c, err := r.create(spec)
 	if err != nil {
@@ -153,7 +158,7 @@ func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
 	fullWorks := r.noteFull(err == nil)
 	switch {
 	case err == nil:
-		c.isolation = r.host.isolationFull()
+		c.isolation = r.isolation(c)
 		return c, nil
 	case !refusal(err) || fullWorks:
 		return nil, err
@@ -210,12 +215,61 @@ func (r *Runtime) Close() error {
 	return errors.Join(append(errs, r.free())...)
 }
 
-// filter is the seccomp program for the container's programs.
-func (c *container) filter() ([]byte, error) {
+// createFull makes a container with every wall. The first one whose network
+// leads out tells whether this kernel can redirect connections.
+func (r *Runtime) createFull(spec sandbox.Spec) (*container, error) {
+	if !spec.Network.LeadsOut() {
+		return r.makeFull(spec, false)
+	}
+	c, err := r.makeFull(spec, r.mayRedirect())
+	var no *noRedirectError
+	switch {
+	case err == nil && c.network.filter != nil:
+		r.noteRedirection(redirectWorks, nil)
+	case errors.As(err, &no):
+		r.noteRedirection(redirectAbsent, no)
+		if !r.mayRedirect() {
+			return r.makeFull(spec, false)
+		}
+	}
+	return c, err
+}
+
+func (r *Runtime) mayRedirect() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.redirects != redirectAbsent
+}
+
+// noteRedirection remembers what was found out first: once connections were
+// redirected, a failure is a failure and no reason to be content with less.
+func (r *Runtime) noteRedirection(found redirection, why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.redirects == redirectUnknown {
+		r.redirects, r.whyNoRedirect = found, why
+	}
+}
+
+// isolation is what stands around a container at full.
+func (r *Runtime) isolation(c *container) sandbox.Isolation {
+	i := r.host.isolationFull()
+	if c.network != nil && c.network.filter == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		i.Mechanisms["network"] = api.Degraded
+		i.Warnings = append(i.Warnings, c.network.warnings(r.whyNoRedirect)...)
+	}
+	return i
+}
+
+// filter is the seccomp program for a program of the container that has a
+// network.
+func (c *container) filter(network sandbox.NetworkMode) ([]byte, error) {
 	if !c.walls.seccomp {
 		return nil, nil
 	}
-	inet := c.spec.Network.Mode == sandbox.NetworkLocalhost
+	inet := network != sandbox.NetworkNone
 	opts := seccomp.Options{
 		Inet:          inet,
 		NoUDP:         inet && c.rt.host.tameLoopback,

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/relay"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -35,6 +37,7 @@ type world struct {
 	identity identity
 	host     hostRoot
 	made     map[string]bool // directories, relative to the root
+	trusted  []string        // stores of certificates, relative to the root
 	caches   int
 	// disk is the block device that holds what the program writes, or empty
 	// for the root's own tmpfs.
@@ -121,7 +124,7 @@ func (w *world) diskWithRoot() sandbox.DiskLimit {
 // ownFiles are the sizes of the files that the root is made of.
 func (w *world) ownFiles() []int64 {
 	sizes := []int64{w.host.linkerCache}
-	for _, f := range etcFiles {
+	for _, f := range w.etc() {
 		sizes = append(sizes, int64(len(f.content)))
 	}
 	for _, m := range w.spec.Mounts {
@@ -146,7 +149,7 @@ func (w *world) system() {
 		w.overlay("/"+s.name, s.name)
 	}
 	w.dir("etc", 0o755)
-	for _, f := range etcFiles {
+	for _, f := range w.etc() {
 		writeFile(w.p, "etc/"+f.name, f.content, 0o644)
 	}
 	if w.host.linkerCache > 0 {
@@ -156,16 +159,64 @@ func (w *world) system() {
 		w.dir("etc/alternatives", 0o755)
 		w.overlay("/etc/alternatives", "etc/alternatives")
 	}
+	if w.spec.Network.LeadsOut() {
+		w.trust()
+	}
 }
 
-// etcFiles is all that /etc tells: the same on every host.
-var etcFiles = []struct{ name, content string }{
+// trustStores are where systems keep the certificates that this host trusts, so
+// that programs can tell whom they have reached. No private keys are below them.
+var trustStores = []string{
+	"/etc/ssl/certs",                 // Debian, SUSE, Alpine
+	"/etc/pki/tls/certs",             // Fedora
+	"/etc/pki/ca-trust/extracted",    // what its links lead to
+	"/etc/ca-certificates/extracted", // Arch
+}
+
+func (w *world) trust() {
+	for _, dir := range trustStores {
+		if isDir(dir) {
+			w.overlay(dir, strings.TrimPrefix(dir, "/"))
+			w.trusted = append(w.trusted, strings.TrimPrefix(dir, "/"))
+		}
+	}
+}
+
+// inTrust tells whether a mount is in place already, as a part of a store: Java
+// brings its own.
+func (w *world) inTrust(source, target string) bool {
+	return source == "/"+target && slices.ContainsFunc(w.trusted, func(dir string) bool {
+		_, below := strings.CutPrefix(target, dir+"/")
+		return below
+	})
+}
+
+type etcFile struct{ name, content string }
+
+// etc is all that /etc tells.
+func (w *world) etc() []etcFile {
+	return append(slices.Clip(etcFiles), etcFile{"resolv.conf", w.resolvConf()})
+}
+
+// resolvConf names our name server where the network leads out. Where programs
+// have no UDP, libc has to know.
+func (w *world) resolvConf() string {
+	switch {
+	case !w.spec.Network.LeadsOut():
+		return ""
+	case w.host.tameLoopback:
+		return "nameserver " + relay.NameServer + "\noptions use-vc\n"
+	}
+	return "nameserver " + relay.NameServer + "\n"
+}
+
+// etcFiles are the same on every host, and for every container.
+var etcFiles = []etcFile{
 	{"passwd", fmt.Sprintf("root:x:0:0:root:/:/usr/sbin/nologin\n%[1]s:x:%[2]d:%[2]d:%[1]s:%[3]s:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", sandbox.UserName, sandbox.UserID, sandbox.WorkspaceDir)},
 	{"group", fmt.Sprintf("root:x:0:\n%s:x:%d:\nnogroup:x:65534:\n", sandbox.UserName, sandbox.UserID)},
 	{"hosts", "127.0.0.1 localhost " + sandbox.Hostname + "\n"},
 	{"hostname", sandbox.Hostname + "\n"},
 	{"nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
-	{"resolv.conf", ""},
 }
 
 // writeFile appends the calls that write a small file.
@@ -199,6 +250,9 @@ func (w *world) hostMount(m sandbox.Mount) {
 	target = strings.Trim(path.Clean(target), "/")
 	if m.Source == "" {
 		w.empty(target)
+		return
+	}
+	if w.inTrust(m.Source, target) {
 		return
 	}
 	info, err := os.Stat(m.Source)

@@ -1,0 +1,393 @@
+package local
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// addressBook is a resolver that knows these names alone.
+type addressBook map[string]string
+
+func (b addressBook) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	address, ok := b[strings.TrimSuffix(host, ".")]
+	if !ok {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return []netip.Addr{netip.MustParseAddr(address)}, nil
+}
+
+// greeter is a server on the host's loopback, and its port.
+func greeter(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello %s", r.Host) }))
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://127.0.0.1:")
+}
+
+// networked opens a runtime and makes a container with a network.
+func networked(t *testing.T, o Options, p sandbox.NetworkPolicy) (*Runtime, sandbox.Container) {
+	t.Helper()
+	o.RuntimeDir = t.TempDir()
+	rt, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt, newNetworked(t, rt, p)
+}
+
+func newNetworked(t *testing.T, rt *Runtime, p sandbox.NetworkPolicy) sandbox.Container {
+	t.Helper()
+	c, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelFull, Network: p, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 1000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rt.options.NoRedirect && c.Isolation().Mechanisms["network"] != api.Enforced {
+		t.Skipf("this kernel does not redirect: %q", c.Isolation().Warnings)
+	}
+	return c
+}
+
+// sh runs a script to its end and returns what it printed.
+func sh(t *testing.T, c sandbox.Container, script string) (string, sandbox.Exit) {
+	t.Helper()
+	var out bytes.Buffer
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out, Stderr: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := running.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), exit
+}
+
+// get fetches a URL with curl.
+func get(t *testing.T, c sandbox.Container, url string) (string, sandbox.Exit) {
+	t.Helper()
+	if _, err := os.Stat("/usr/bin/curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	return sh(t, c, "curl -sS --max-time 20 "+url)
+}
+
+// isReset tells what curl says of a connection that the relay has refused, which
+// it may notice while it still connects.
+func isReset(said string) bool {
+	return strings.Contains(said, "reset by peer") || strings.Contains(said, "Couldn't connect")
+}
+
+// Where connections cannot be redirected there are listeners on the ports that
+// the allow-list names; the first container finds that out.
+func TestNetworkWithoutRedirection(t *testing.T) {
+	port := greeter(t)
+	rt, c := networked(t, Options{NoRedirect: true}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port, "127.0.0.1:81"}})
+	if got, exit := get(t, c, "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port || exit.Network.Connections != 1 {
+		t.Errorf("%q, %+v", got, exit)
+	}
+	if got, exit := get(t, c, "http://93.184.216.34:81"); !isReset(got) || len(exit.Violations) != 1 {
+		t.Errorf("a port with a listener: %q, %q", got, exit.Violations)
+	}
+	if got, exit := get(t, c, "http://93.184.216.34:82"); !isReset(got) || len(exit.Violations) != 0 {
+		t.Errorf("a port without: %q, %q", got, exit.Violations)
+	}
+	i := c.Isolation()
+	if i.Level != sandbox.LevelFull || i.Mechanisms["network"] != api.Degraded || len(i.Warnings) == 0 || !strings.Contains(i.Warnings[len(i.Warnings)-1], "cannot redirect connections: nftables are switched off") {
+		t.Errorf("%+v", i)
+	}
+	all := newNetworked(t, rt, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull, Allow: []string{"localhost:" + port}})
+	if warnings := all.Isolation().Warnings; len(warnings) == 0 || !strings.Contains(warnings[len(warnings)-1], "ports 80 and 443") {
+		t.Errorf("warnings %q", warnings)
+	}
+	for _, url := range []string{"http://169.254.169.254", "http://169.254.169.254:443"} {
+		if _, exit := get(t, all, url); len(exit.Violations) != 1 {
+			t.Errorf("%s: %q", url, exit.Violations)
+		}
+	}
+	many := sandbox.NetworkPolicy{}
+	for p := range maxPorts + 1 {
+		many.Allow = append(many.Allow, fmt.Sprintf("example.org:%d", 1000+p))
+	}
+	var unsupported *sandbox.UnsupportedError
+	if _, err := rt.Create(t.Context(), sandbox.Spec{Network: many, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}}); !errors.As(err, &unsupported) || !strings.Contains(err.Error(), "33 ports") {
+		t.Errorf("error %v", err)
+	}
+	many.Allow = many.Allow[:maxPorts]
+	newNetworked(t, rt, many)
+	caps, err := rt.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wall := caps.Mechanisms[slices.IndexFunc(caps.Mechanisms, func(m sandbox.Mechanism) bool { return m.Name == "network" })]
+	if wall.State != api.Degraded || wall.Mend == "" || !slices.Contains(caps.Networks, sandbox.NetworkFull) {
+		t.Errorf("%+v, networks %v", wall, caps.Networks)
+	}
+}
+
+// What the first container has told of the kernel stays.
+func TestRedirectionIsLearnedOnce(t *testing.T) {
+	lacks := &noRedirectError{unix.ENOENT}
+	var works, fails Runtime
+	works.noteRedirection(redirectWorks, nil)
+	works.noteRedirection(redirectAbsent, lacks)
+	fails.noteRedirection(redirectAbsent, lacks)
+	fails.noteRedirection(redirectWorks, nil)
+	if !works.mayRedirect() || fails.mayRedirect() || !(&Runtime{}).mayRedirect() {
+		t.Error("what was found out later has changed it")
+	}
+	step := func(name string, errno unix.Errno) error { return &spawn.StepError{Step: name, Errno: errno} }
+	filter := socketStep(netns.FilterSocket())
+	for _, tc := range []struct {
+		err  error
+		want bool
+	}{
+		{step(filter, unix.EPROTONOSUPPORT), true},
+		{step(filter, unix.EMFILE), false},
+		{step(socketStep(netns.RouteSocket()), unix.EPROTONOSUPPORT), false},
+		{errors.New("other"), false},
+	} {
+		var no *noRedirectError
+		if got := errors.As(withoutFilter(tc.err), &no); got != tc.want {
+			t.Errorf("%v means that the kernel cannot redirect: %v", tc.err, got)
+		}
+	}
+}
+
+// A runtime tells truthfully what leads out.
+func TestNetworkProbe(t *testing.T) {
+	rt, _ := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
+	caps, err := rt.Probe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost, sandbox.NetworkAllowlist, sandbox.NetworkFull}
+	if !slices.Equal(caps.Networks, want) {
+		t.Errorf("networks %v", caps.Networks)
+	}
+	for full, out := range map[error]error{nil: errors.New("no route"), errors.New("no namespaces"): errors.New("no namespaces")} {
+		m := rt.networkWall(full, out)
+		if full == nil && (m.State != api.Degraded || m.Detail != "nothing leads out: no route") || full != nil && (m.State != api.Enforced || !strings.Contains(m.Detail, "needs namespaces")) {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// A name whose address is private, link-local or this host's own leads nowhere.
+func TestNetworkRebinding(t *testing.T) {
+	port := greeter(t)
+	_, c := networked(t, Options{Resolver: addressBook{"rebound.test": "127.0.0.1", "meta.test": "169.254.169.254", "good.test": "127.0.0.1"}},
+		sandbox.NetworkPolicy{Allow: []string{"*.test", "127.0.0.1:" + port}})
+	if got, _ := get(t, c, "http://good.test:"+port); got != "hello good.test:"+port {
+		t.Error(got)
+	}
+	for url, want := range map[string]string{
+		"http://rebound.test:1/": "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback",
+		"http://meta.test/":      "connection to meta.test:80 refused: 169.254.169.254 is a service",
+	} {
+		if got, exit := get(t, c, url); !isReset(got) || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
+			t.Errorf("%s: %q, %q", url, got, exit.Violations)
+		}
+	}
+}
+
+// Names that are not allowed are resolved where that was asked for, and told;
+// what is allowed and fails is told as well.
+func TestNetworkQueriesAndFailures(t *testing.T) {
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(closed.Addr().String())
+	closed.Close()
+	_, c := networked(t, Options{Resolver: addressBook{"other.test": "93.184.216.34"}}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}, AllowDNS: true})
+	got, exit := sh(t, c, "getent ahostsv4 other.test | head -1")
+	if !strings.HasPrefix(got, "93.184.216.34") || !slices.Contains(exit.Network.Queries, "A other.test") || len(exit.Violations) > 0 {
+		t.Errorf("%q, %+v", got, exit)
+	}
+	if got, exit = get(t, c, "http://other.test"); !isReset(got) || len(exit.Violations) != 1 {
+		t.Errorf("%q, %q", got, exit.Violations)
+	}
+	if got, exit = get(t, c, "http://host.docker.internal:"+port); !isReset(got) || len(exit.Violations) > 0 || len(exit.Network.Failures) != 1 {
+		t.Errorf("%q, %+v", got, exit)
+	}
+}
+
+// The host's proxy is for those processes that are to use it.
+func TestNetworkHostProxy(t *testing.T) {
+	asked := make(chan string, 10)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Host
+		conn, _, _ := w.(http.Hijacker).Hijack()
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		bufio.NewReader(conn).ReadString('\n')
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")
+	}))
+	t.Cleanup(proxy.Close)
+	at, _ := url.Parse(proxy.URL)
+	policy := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"index.test:80"}, HostProxy: true}
+	_, c := networked(t, Options{Resolver: addressBook{}, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}, policy)
+	if got, exit := get(t, c, "http://index.test/"); got != "proxy" {
+		t.Errorf("%q, %+v", got, exit)
+	}
+	if got := <-asked; got != "CONNECT index.test:80" {
+		t.Errorf("the proxy was asked for %q", got)
+	}
+	policy.HostProxy = false
+	var out bytes.Buffer
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/usr/bin/curl", "-sS", "http://index.test/"}, Network: &policy, Stderr: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := running.Wait(); err != nil || !strings.Contains(out.String(), "Could not resolve") || len(asked) > 0 {
+		t.Errorf("without the proxy: %q, %v", out.String(), err)
+	}
+}
+
+// Programs can tell whom they have reached: the certificates that this host
+// trusts are there, and nobody changes them.
+func TestNetworkTrust(t *testing.T) {
+	const store = "/etc/ssl/certs"
+	entries, err := os.ReadDir(store)
+	if err != nil {
+		t.Skip("this host keeps its certificates elsewhere")
+	}
+	rt, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
+	got, _ := sh(t, c, "ls -A "+store+" | wc -l; touch "+store+"/x 2>&1 | grep -o 'Read-only\\|Permission'; ls -A /etc/ssl")
+	if lines := strings.Fields(got); len(lines) != 3 || lines[0] != fmt.Sprint(len(entries)) || lines[2] != "certs" {
+		t.Errorf("%q, want %d certificates", got, len(entries))
+	}
+	none, _ := sh(t, newClosed(t, rt), "ls /etc/ssl; cat /etc/resolv.conf")
+	if !strings.Contains(none, "No such file") || strings.Contains(none, "nameserver") {
+		t.Errorf("without a network: %q", none)
+	}
+}
+
+// newClosed makes a container without a network.
+func newClosed(t *testing.T, rt *Runtime) sandbox.Container {
+	t.Helper()
+	c, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelFull, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Nothing of a network is left when its container is gone: no descriptor, which
+// would keep the namespace, and no goroutine.
+func TestNetworkLeavesNothing(t *testing.T) {
+	port := greeter(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes what was forgotten
+	for _, noRedirect := range []bool{false, true} {
+		rt, first := networked(t, Options{NoRedirect: noRedirect}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}})
+		use := func(c sandbox.Container) {
+			get(t, c, "http://host.docker.internal:"+port)
+			running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/no/such/program"}}); err == nil {
+				t.Error("two programs at once")
+			}
+			if err := c.Delete(t.Context()); err != nil {
+				t.Error(err)
+			}
+			running.Wait()
+		}
+		use(first)
+		wait := func(what string, count func() int, want int) {
+			for range 200 {
+				if count() <= want {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("%d %s, %d before", count(), what, want)
+		}
+		filesBefore, goroutines := openFiles(), runtime.NumGoroutine()
+		for range 10 {
+			c := newNetworked(t, rt, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}})
+			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/no/such/program"}}); err == nil {
+				t.Error("a program that is not there was started")
+			}
+			wider := sandbox.NetworkPolicy{Mode: sandbox.NetworkFull}
+			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/true"}, Network: &wider}); err == nil {
+				t.Error("a process has more than its container")
+			}
+			use(c)
+		}
+		wait("open files", openFiles, filesBefore)
+		wait("goroutines", runtime.NumGoroutine, goroutines)
+	}
+}
+
+// openFiles counts our descriptors without pipes, of which package net keeps some
+// for its next splice.
+func openFiles() (n int) {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, e := range entries {
+		if target, _ := os.Readlink("/proc/self/fd/" + e.Name()); !strings.HasPrefix(target, "pipe:") {
+			n++
+		}
+	}
+	return n
+}
+
+// The same as an ordinary user, who has nothing but user namespaces.
+func TestNetworkAsOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("this is an ordinary user's run already")
+	}
+	const nobody = 65534
+	dir := t.TempDir()
+	for _, open := range []string{dir, dir + "/.."} {
+		if err := os.Chmod(open, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.timeout=5m", "-test.skip=AsOrdinaryUser",
+		"-test.run=^TestNetwork|^TestConformance$/^full$/(network|allow-list|loopback)")
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir}
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{os.Stdin} // the spawner does not start where its own program would be descriptor 3
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	passed, skipped := strings.Count(string(out), "--- PASS"), strings.Count(string(out), "--- SKIP")
+	t.Logf("%d passed, %d skipped", passed, skipped)
+	if passed == 0 {
+		t.Errorf("nothing passed:\n%s", out)
+	}
+}

@@ -1,0 +1,357 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
+)
+
+// addressBook is a resolver that knows these names alone.
+type addressBook map[string]string
+
+func (b addressBook) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	address, ok := b[strings.TrimSuffix(host, ".")]
+	if !ok {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	return []netip.Addr{netip.MustParseAddr(address)}, nil
+}
+
+// world is an executor in this process, and a web server on the host's loopback
+// that programs may reach as allowed.test.
+type world struct {
+	*executor.Executor
+	port string
+	hits atomic.Int64
+}
+
+// newWorld is the world in which names have the addresses of the book.
+func newWorld(t *testing.T, book addressBook) *world {
+	t.Helper()
+	if inContainer != "" {
+		t.Skip("an unprivileged container has no isolation full")
+	}
+	w := &world{}
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.hits.Add(1)
+		fmt.Fprintf(out, "hello %s", r.Host)
+	}))
+	t.Cleanup(server.Close)
+	_, w.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+	rt, err := local.New(local.Options{RuntimeDir: t.TempDir(), Resolver: book})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	cfg := config.Default()
+	cfg.DataDir = dataDir
+	w.Executor = executor.New(rt, engine.Executor(cfg, os.Getenv, nil))
+	return w
+}
+
+// run runs a request with the network; the one of the world's server where it
+// names none.
+func (w *world) run(t *testing.T, req executor.Request) api.Result {
+	t.Helper()
+	req.Isolation = sandbox.LevelFull
+	req.Limits.WallTime = config.Default().Timeout * 3 // of a busy machine
+	if !req.Network.Normal().LeadsOut() {
+		req.Network = sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.port, "localhost:" + w.port}}
+	}
+	r, err := w.Run(t.Context(), req, nil)
+	var input *executor.InputError
+	if errors.As(err, &input) && input.Kind != executor.InputInvalid {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *r
+}
+
+// python runs a script with arguments.
+func (w *world) python(t *testing.T, code string, args ...string) api.Result {
+	t.Helper()
+	return w.run(t, executor.Request{Language: "python", Code: []byte(code), Args: args})
+}
+
+// staticClient names a Go program without libc that fetches a URL.
+const staticClient = "SANDBOX_TEST_STATIC_CLIENT"
+
+const staticSource = `package main
+
+import ("fmt"; "io"; "net/http"; "os")
+
+func main() {
+	answer, err := http.Get(os.Args[1])
+	if err != nil { fmt.Println(err); return }
+	io.Copy(os.Stdout, answer.Body)
+}
+`
+
+func buildStatic(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv(staticClient); path != "" {
+		return path
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(staticSource), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", "client", "main.go")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("no Go to build a client with: %v\n%s", err, out)
+	}
+	return filepath.Join(dir, "client")
+}
+
+const javaClient = `import java.net.URI;
+import java.net.http.*;
+class Main { public static void main(String[] args) throws Exception {
+	var answer = HttpClient.newHttpClient().send(HttpRequest.newBuilder(URI.create(args[0])).build(), HttpResponse.BodyHandlers.ofString());
+	System.out.print(answer.body());
+} }
+`
+
+const sessionClient = `import http.client, sys, urllib.parse
+url = urllib.parse.urlsplit(sys.argv[1])
+session = http.client.HTTPConnection(url.netloc)
+for _ in range(3):
+    session.request("GET", url.path)
+    body = session.getresponse().read().decode()
+print(body, end="")
+`
+
+const socketClient = `import socket, sys, urllib.parse
+url = urllib.parse.urlsplit(sys.argv[1])
+with socket.create_connection((url.hostname, url.port)) as s:
+    s.sendall(f"GET / HTTP/1.0\r\nHost: {url.netloc}\r\n\r\n".encode())
+    print(s.makefile().read().split("\n\n")[-1], end="")
+`
+
+// Programs that know nothing of relays and proxies reach what is allowed, by
+// libc's resolver and by their own, and nothing is held against them.
+func TestNetworkClients(t *testing.T) {
+	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1"})
+	client, err := os.ReadFile(buildStatic(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := map[string]executor.Request{
+		"urllib":       {Language: "python", Code: []byte("import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read().decode(), end='')")},
+		"a session":    {Language: "python", Code: []byte(sessionClient)},
+		"a socket":     {Language: "python", Code: []byte(socketClient)},
+		"node's fetch": {Language: "javascript", Code: []byte("fetch(process.argv[2]).then(r => r.text()).then(t => process.stdout.write(t))")},
+		"HttpClient":   {Language: "java", Code: []byte(javaClient)},
+		"static Go":    {Language: "exec", Args: []string{"/workspace/client"}, Files: map[string]executor.InputFile{"client": {Content: client, Executable: true}}},
+		"curl":         {Language: "exec", Args: []string{"/usr/bin/curl", "-sS", "--max-time", "60"}},
+	}
+	for name, req := range clients {
+		for _, host := range []string{"allowed.test", "host.docker.internal"} {
+			t.Run(name+" "+host, func(t *testing.T) {
+				if name == "curl" {
+					if _, err := os.Stat(req.Args[0]); err != nil {
+						t.Skip("curl is not installed")
+					}
+				}
+				before := w.hits.Load()
+				asked := req
+				asked.Args = append(slices.Clone(req.Args), fmt.Sprintf("http://%s:%s/", host, w.port))
+				r := w.run(t, asked)
+				if want := "hello " + host + ":" + w.port; r.Stdout != want || r.Status != api.StatusOK {
+					t.Fatalf("status %s, stdout %q, stderr %q, want %q; %s", r.Status, r.Stdout, r.Stderr, want, r.Message)
+				}
+				if m := r.Meta; len(m.Violations) > 0 || len(m.Network.Failures) > 0 || m.Network.Connections == 0 || w.hits.Load() == before {
+					t.Errorf("%+v", m)
+				}
+			})
+		}
+	}
+}
+
+// attempts are ways out that end nowhere. Each prints OK if it got somewhere.
+var attempts = []struct {
+	name, code string
+	stdout     string // what is printed; empty is not compared
+	violation  string // a part of the one line about it; empty means that the kernel refuses it without one
+}{
+	{"another port", `connect("allowed.test", 1)`, "ConnectionResetError\n", "connection to allowed.test:1 refused: the allow-list has other ports of it"},
+	{"another name", `connect("denied.test", PORT)`, "gaierror\n", "name denied.test refused: it is not in the allow-list"},
+	{"an address", `connect("93.184.216.34", 443)`, "ConnectionResetError\n", "connection to 93.184.216.34:443 refused: the address is not in the allow-list"},
+	{"the cloud's secrets", `connect("169.254.169.254", 80)`, "ConnectionResetError\n", "connection to 169.254.169.254:80 refused: 169.254.169.254 is a service that tells this machine's secrets"},
+	{"link-local", `connect("169.254.1.1", 80)`, "ConnectionResetError\n", "connection to 169.254.1.1:80 refused: 169.254.1.1 is link-local"},
+	{"a private network", `connect("10.0.0.1", PORT)`, "ConnectionResetError\n", "10.0.0.1 is a private network"},
+	{"an unused address for names", `connect("198.18.200.200", PORT)`, "ConnectionResetError\n", "no name has this address"},
+	{"the host's loopback on another port", `connect("host.docker.internal", OTHER)`, "ConnectionResetError\n", "refused: 127.0.0.1 is this host's loopback"},
+	{"a name that leads to the host's loopback", `connect("rebound.test", OTHER)`, "ConnectionResetError\n", "refused: 127.0.0.1 is this host's loopback"},
+	{"a name that leads to the cloud's secrets", `connect("meta.test", 80)`, "ConnectionResetError\n", "connection to meta.test:80 refused: 169.254.169.254 is a service"},
+	{"its own loopback", `connect("127.0.0.1", PORT)`, "ConnectionRefusedError\n", ""},
+	{"IPv4 in IPv6", `connect("::ffff:10.0.0.1", 22)`, "ConnectionResetError\n", "10.0.0.1 is a private network"},
+	{"IPv6", `connect("2606:4700:4700::1111", 443)`, "", "tcp to [2606:4700:4700::1111]:443 refused: only TCP and name queries leave the sandbox"},
+	{"the loopback of IPv6", `connect("::1", PORT)`, "", ""},
+	{"data in a name", `ask(1, "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0.t.denied.test")`, "code 5\n", "name c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0.t.denied.test refused"},
+	{"data in a name below an allowed one", `ask(1, "c2VjcmV0.allowed.test")`, "code 5\n", "name c2VjcmV0.allowed.test refused"},
+	{"a TXT record", `ask(16, "allowed.test")`, "code 5\n", "TXT query for allowed.test refused: only addresses of names are answered"},
+	{"a transfer of a zone", `ask(252, "allowed.test")`, "code 5\n", "query for allowed.test refused"},
+	{"a name server by IPv6", `ask(1, "allowed.test", "2001:4860:4860::8888")`, "", "[2001:4860:4860::8888]:53 refused"},
+	{"a raw socket", `open(socket.AF_INET, socket.SOCK_RAW, 1)`, "PermissionError\n", ""},
+	{"a raw packet", `open(17, socket.SOCK_RAW, 0)`, "OSError\n", ""},
+	{"netlink", `open(16, socket.SOCK_RAW, 0)`, "OSError\n", ""},
+	{"a hypervisor's socket", `open(40, socket.SOCK_STREAM, 0)`, "OSError\n", ""},
+}
+
+const attempt = `import socket, struct, sys
+PORT, OTHER = map(int, sys.argv[1:3])
+
+def tell(e):
+    print(type(e).__name__)
+
+def connect(host, port):
+    try:
+        with socket.create_connection((host, port), timeout=60) as s:
+            s.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            print("OK" if s.recv(1) else "closed")
+    except OSError as e:
+        tell(e)
+
+def ask(kind, name, server="8.8.8.8"):
+    labels = b"".join(bytes([len(l)]) + l.encode() for l in name.split("."))
+    packet = struct.pack(">6H", 7, 0x100, 1, 0, 0, 0) + labels + b"\0" + struct.pack(">2H", kind, 1)
+    try:
+        with socket.create_connection((server, 53), timeout=60) as s:
+            s.sendall(struct.pack(">H", len(packet)) + packet)
+            answer = s.recv(1000)[2:]
+        print("OK" if answer[3] & 15 == 0 else f"code {answer[3] & 15}")
+    except OSError as e:
+        tell(e)
+
+def open(family, kind, protocol):
+    try:
+        socket.socket(family, kind, protocol)
+        print("OK")
+    except OSError as e:
+        tell(e)
+
+`
+
+// Nothing that is not allowed reaches anything, each attempt fails, and each is a
+// line of the result, unless the kernel refuses the very socket.
+func TestNetworkAttempts(t *testing.T) {
+	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1", "rebound.test": "127.0.0.1", "meta.test": "169.254.169.254"})
+	other := newWorld(t, nil) // whose server nobody may reach
+	network := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.port, "localhost:" + w.port, "rebound.test", "meta.test"}}
+	for _, a := range attempts {
+		t.Run(a.name, func(t *testing.T) {
+			r := w.run(t, executor.Request{Language: "python", Code: []byte(attempt + a.code), Args: []string{w.port, other.port}, Network: network})
+			if r.Status != api.StatusOK || r.Stdout == "" || strings.Contains(r.Stdout, "OK") || a.stdout != "" && r.Stdout != a.stdout {
+				t.Errorf("status %s, stdout %q, want %q; stderr %q", r.Status, r.Stdout, a.stdout, r.Stderr)
+			}
+			switch v := r.Meta.Violations; {
+			case a.violation == "" && len(v) > 0:
+				t.Errorf("violations %q", v)
+			case a.violation != "" && (len(v) != 1 || !strings.Contains(v[0], a.violation)):
+				t.Errorf("violations %q, want %q", v, a.violation)
+			}
+			if n := r.Meta.Network; n.Connections > 0 || n.Mode != "allowlist" {
+				t.Errorf("%+v", n)
+			}
+		})
+	}
+	if w.hits.Load()+other.hits.Load() > 0 {
+		t.Errorf("the servers were reached %d and %d times", w.hits.Load(), other.hits.Load())
+	}
+}
+
+// UDP leaves nothing. Where no control group charges its queues there are no such
+// sockets; elsewhere each attempt is told.
+func TestNetworkUDP(t *testing.T) {
+	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1"})
+	r := w.python(t, `import socket
+try:
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+except OSError as e:
+    print("no sockets"); raise SystemExit
+for address in ("93.184.216.34", 443), ("198.18.0.1", 123), ("169.254.169.254", 80):
+    try:
+        s.sendto(b"secret", address); print("OK")
+    except OSError as e:
+        print(e.errno)
+`)
+	switch v := r.Meta.Violations; {
+	case r.Stdout == "no sockets\n" && len(v) == 0:
+	case r.Stdout == "1\n1\n1\n" && len(v) == 3 && strings.HasSuffix(v[0], "refused: only TCP and name queries leave the sandbox"):
+	default:
+		t.Errorf("stdout %q, violations %q", r.Stdout, v)
+	}
+}
+
+// Names that are not allowed resolve where that is asked for, each is told, and
+// nothing can be connected to.
+func TestNetworkAllowDNS(t *testing.T) {
+	w := newWorld(t, addressBook{"other.test": "93.184.216.34"})
+	r := w.run(t, executor.Request{Language: "python", Network: sandbox.NetworkPolicy{AllowDNS: true}, Code: []byte(attempt + `
+print(socket.gethostbyname("other.test")); connect("other.test", 80); ask(16, "other.test")`), Args: []string{"1", "1"}})
+	if r.Stdout != "93.184.216.34\nConnectionResetError\ncode 5\n" {
+		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
+	}
+	n := r.Meta.Network
+	if n.Mode != "allowlist" || !n.AllowDNS || len(n.Queries) == 0 || !strings.HasPrefix(n.Queries[0], "A other.test") || len(r.Meta.Violations) != 2 {
+		t.Errorf("%+v, violations %q", n, r.Meta.Violations)
+	}
+}
+
+// The same as an ordinary user, who has nothing but user namespaces.
+func TestNetworkAsOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" {
+		t.Skip("this is an ordinary user's run already, or has one of its own")
+	}
+	u := ordinary(t)
+	client := buildStatic(t)
+	for dir := filepath.Dir(client); dir != filepath.Dir(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil && dir != os.TempDir() {
+			t.Fatal(err)
+		}
+		if filepath.Dir(dir) == os.TempDir() {
+			break
+		}
+	}
+	home := filepath.Join(filepath.Dir(binary), "nobody")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=^TestNetwork", "-test.skip=AsOrdinaryUser", "-test.timeout=10m")
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "TMPDIR=" + home, "SANDBOX_TEST_BINARY=" + binary, staticClient + "=" + client}, u.env...)
+	cmd.Dir = "/"
+	cmd.ExtraFiles = []*os.File{os.Stdin} // the spawner does not start where its own program would be descriptor 3
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.uid, Gid: u.uid}}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	passed, skipped := strings.Count(string(out), "--- PASS"), strings.Count(string(out), "--- SKIP")
+	t.Logf("%d passed, %d skipped", passed, skipped)
+	if passed == 0 {
+		t.Errorf("nothing passed:\n%s", out)
+	}
+}
