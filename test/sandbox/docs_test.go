@@ -341,15 +341,12 @@ func TestDocumentationHasProblems(t *testing.T) {
 	mentions(t, section(t, readFile(t, guide), "Problems"), "internal/wire/problem.go", `"urn:sandbox-run:problem:([a-z-]+)"`, 12)
 }
 
-// idle are the fields of a request that change nothing.
-var idle = []string{"allow", "allow_dns"}
-
 func TestDocumentationHasFields(t *testing.T) {
-	text := section(t, readFile(t, guide), "The request") + section(t, readFile(t, guide), "Limits")
+	text := section(t, readFile(t, guide), "The request") + section(t, readFile(t, guide), "Limits") + section(t, readFile(t, guide), "Network")
 	for _, typ := range []reflect.Type{reflect.TypeFor[api.Request](), reflect.TypeFor[api.RequestLimits](), reflect.TypeFor[api.RequestNetwork]()} {
 		for i := range typ.NumField() {
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			if !regexp.MustCompile("`(limits\\.)?"+name+"`").MatchString(text) && !slices.Contains(idle, name) {
+			if !regexp.MustCompile("`(limits\\.)?" + name + "`").MatchString(text) {
 				t.Errorf("%s says nothing of the field %s of %s", guide, name, typ.Name())
 			}
 		}

@@ -61,6 +61,11 @@ func sealedCopy(program []byte) (int, error) {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
 			unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
 	}
+	if err == nil && fd <= controlFD { // where the child puts its streams and the socket
+		low := fd
+		fd, err = unix.FcntlInt(uintptr(low), unix.F_DUPFD_CLOEXEC, controlFD+1)
+		unix.Close(low)
+	}
 	if err != nil {
 		unix.Close(fd)
 		return -1, fmt.Errorf("seal the copy of init: %w", err)

@@ -81,7 +81,7 @@ func newNetworked(t *testing.T, rt *Runtime, p sandbox.NetworkPolicy) sandbox.Co
 func sh(t *testing.T, c sandbox.Container, script string) (string, sandbox.Exit) {
 	t.Helper()
 	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out, Stderr: &out})
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "exec 2>&1; " + script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,19 +92,27 @@ func sh(t *testing.T, c sandbox.Container, script string) (string, sandbox.Exit)
 	return out.String(), exit
 }
 
-// get fetches a URL with curl.
+// fetch is a program that prints what is at a URL, or what kind of error is in
+// the way.
+const fetch = `import sys, urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen(sys.argv[1]).read().decode(), end="")
+except urllib.error.URLError as e:
+    print(type(e.reason).__name__, end="")
+except OSError as e:
+    print(type(e).__name__, end="")
+`
+
+// reset is what it prints of a connection that the relay has refused.
+const reset = "ConnectionResetError"
+
+// get fetches a URL.
 func get(t *testing.T, c sandbox.Container, url string) (string, sandbox.Exit) {
 	t.Helper()
-	if _, err := os.Stat("/usr/bin/curl"); err != nil {
-		t.Skip("curl is not installed")
+	if _, err := os.Stat("/usr/bin/python3"); err != nil {
+		t.Skip("there is no python3 to fetch with")
 	}
-	return sh(t, c, "curl -sS --max-time 20 "+url)
-}
-
-// isReset tells what curl says of a connection that the relay has refused, which
-// it may notice while it still connects.
-func isReset(said string) bool {
-	return strings.Contains(said, "reset by peer") || strings.Contains(said, "Couldn't connect")
+	return sh(t, c, "python3 -S -c '"+fetch+"' "+url)
 }
 
 // Where connections cannot be redirected there are listeners on the ports that
@@ -115,10 +123,10 @@ func TestNetworkWithoutRedirection(t *testing.T) {
 	if got, exit := get(t, c, "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port || exit.Network.Connections != 1 {
 		t.Errorf("%q, %+v", got, exit)
 	}
-	if got, exit := get(t, c, "http://93.184.216.34:81"); !isReset(got) || len(exit.Violations) != 1 {
+	if got, exit := get(t, c, "http://93.184.216.34:81"); got != reset || len(exit.Violations) != 1 {
 		t.Errorf("a port with a listener: %q, %q", got, exit.Violations)
 	}
-	if got, exit := get(t, c, "http://93.184.216.34:82"); !isReset(got) || len(exit.Violations) != 0 {
+	if got, exit := get(t, c, "http://93.184.216.34:82"); got != "ConnectionRefusedError" || len(exit.Violations) != 0 {
 		t.Errorf("a port without: %q, %q", got, exit.Violations)
 	}
 	i := c.Isolation()
@@ -214,9 +222,25 @@ func TestNetworkRebinding(t *testing.T) {
 		"http://rebound.test:1/": "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback",
 		"http://meta.test/":      "connection to meta.test:80 refused: 169.254.169.254 is a service",
 	} {
-		if got, exit := get(t, c, url); !isReset(got) || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
+		if got, exit := get(t, c, url); got != reset || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
 			t.Errorf("%s: %q, %q", url, got, exit.Violations)
 		}
+	}
+}
+
+// What the kernel refused is told once, at the end of the process that tried.
+func TestNetworkTellsOnce(t *testing.T) {
+	_, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
+	const attempt = "http://[2606:4700:4700::1111]/"
+	_, exit := get(t, c, attempt)
+	if len(exit.Violations) == 0 {
+		t.Skip("this kernel has no IPv6")
+	}
+	if want := []string{"tcp to [2606:4700:4700::1111]:80 refused: only TCP and name queries leave the sandbox"}; !slices.Equal(exit.Violations, want) {
+		t.Errorf("%q", exit.Violations)
+	}
+	if _, exit := sh(t, c, "true"); len(exit.Violations) > 0 {
+		t.Errorf("a program that has tried nothing: %q", exit.Violations)
 	}
 }
 
@@ -234,10 +258,10 @@ func TestNetworkQueriesAndFailures(t *testing.T) {
 	if !strings.HasPrefix(got, "93.184.216.34") || !slices.Contains(exit.Network.Queries, "A other.test") || len(exit.Violations) > 0 {
 		t.Errorf("%q, %+v", got, exit)
 	}
-	if got, exit = get(t, c, "http://other.test"); !isReset(got) || len(exit.Violations) != 1 {
+	if got, exit = get(t, c, "http://other.test"); got != reset || len(exit.Violations) != 1 {
 		t.Errorf("%q, %q", got, exit.Violations)
 	}
-	if got, exit = get(t, c, "http://host.docker.internal:"+port); !isReset(got) || len(exit.Violations) > 0 || len(exit.Network.Failures) != 1 {
+	if got, exit = get(t, c, "http://host.docker.internal:"+port); got != reset || len(exit.Violations) > 0 || len(exit.Network.Failures) != 1 {
 		t.Errorf("%q, %+v", got, exit)
 	}
 }
@@ -265,11 +289,11 @@ func TestNetworkHostProxy(t *testing.T) {
 	}
 	policy.HostProxy = false
 	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/usr/bin/curl", "-sS", "http://index.test/"}, Network: &policy, Stderr: &out})
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/usr/bin/python3", "-S", "-c", fetch, "http://index.test/"}, Network: &policy, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := running.Wait(); err != nil || !strings.Contains(out.String(), "Could not resolve") || len(asked) > 0 {
+	if _, err := running.Wait(); err != nil || out.String() != "gaierror" || len(asked) > 0 {
 		t.Errorf("without the proxy: %q, %v", out.String(), err)
 	}
 }
@@ -290,6 +314,20 @@ func TestNetworkTrust(t *testing.T) {
 	none, _ := sh(t, newClosed(t, rt), "ls /etc/ssl; cat /etc/resolv.conf")
 	if !strings.Contains(none, "No such file") || strings.Contains(none, "nameserver") {
 		t.Errorf("without a network: %q", none)
+	}
+}
+
+// Where there is a loopback the memory of its sockets is bounded, and no program
+// changes that.
+func TestNetworkSettings(t *testing.T) {
+	rt, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
+	for _, c := range []sandbox.Container{c, newNetworked(t, rt, sandbox.NetworkPolicy{Mode: sandbox.NetworkLocalhost})} {
+		for _, s := range netns.Sysctls() {
+			got, _ := sh(t, c, "cat "+s.Path+"; echo 1 >"+s.Path)
+			if value, rest, _ := strings.Cut(got, "\n"); strings.Join(strings.Fields(value), " ") != s.Value || !strings.Contains(rest, "Read-only") {
+				t.Errorf("%s: %q, want %q", s.Path, got, s.Value)
+			}
+		}
 	}
 }
 
