@@ -368,7 +368,7 @@ func TestSmuggling(t *testing.T) {
 func TestKeys(t *testing.T) {
 	data := "SANDBOX_DATA_DIR=" + t.TempDir()
 	create := exec.Command(binary, "keys", "create", "acme", "--rate", "1000", "--concurrency", "1")
-	create.Env = append(os.Environ(), data)
+	create.Env = append(environ(), data)
 	key, err := create.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -407,12 +407,12 @@ func TestKeys(t *testing.T) {
 	(<-done).result(t)
 
 	usage := exec.Command(binary, "usage", "--json")
-	usage.Env = append(os.Environ(), data)
+	usage.Env = append(environ(), data)
 	if out, err := usage.Output(); err != nil || !strings.Contains(string(out), `"tenant": "acme"`) {
 		t.Errorf("usage: %v %s", err, out)
 	}
 	revoke := exec.Command(binary, "keys", "revoke", strings.TrimSpace(string(key)))
-	revoke.Env = append(os.Environ(), data)
+	revoke.Env = append(environ(), data)
 	if out, err := revoke.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}

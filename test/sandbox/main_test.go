@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -78,16 +79,16 @@ type instance struct {
 	eof chan struct{}
 }
 
+// environ is ours without the settings of a server.
+func environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "SANDBOX_") })
+}
+
 // launch starts a server on a free port, with settings beside the usual ones,
 // and waits until it is ready.
 func launch(settings ...string) (*instance, error) {
 	s := &instance{cmd: exec.Command(binary), eof: make(chan struct{})}
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "SANDBOX_") {
-			s.cmd.Env = append(s.cmd.Env, kv)
-		}
-	}
-	s.cmd.Env = append(s.cmd.Env, "SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir, "GOCOVERDIR="+os.Getenv("SANDBOX_TEST_COVERDIR"))
+	s.cmd.Env = append(environ(), "SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir, "GOCOVERDIR="+os.Getenv("SANDBOX_TEST_COVERDIR"))
 	s.cmd.Env = append(s.cmd.Env, settings...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := s.cmd.StderrPipe()
