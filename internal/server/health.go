@@ -5,31 +5,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
-
-// Health is the answer of GET /health.
-type Health struct {
-	// Status is ok, or draining while the server shuts down.
-	Status  string `json:"status" enum:"ok,draining"`
-	Version string `json:"version"`
-	// Capacity is how many runs go on at a time, Load how many do now, and
-	// Queued how many wait for a place.
-	Capacity int `json:"capacity"`
-	Load     int `json:"load"`
-	Queued   int `json:"queued"`
-	// MemoryCapacityMB is what the memory limits of all runs may add up to, and
-	// MemoryGrantedMB what they do now.
-	MemoryCapacityMB int64   `json:"memory_capacity_mb"`
-	MemoryGrantedMB  int64   `json:"memory_granted_mb"`
-	UptimeSeconds    float64 `json:"uptime_seconds"`
-	// Runtimes maps a runtime to its strongest isolation level.
-	Runtimes map[string]string `json:"runtimes"`
-	// Languages maps a language to the version that runs by default.
-	Languages map[string]string `json:"languages"`
-	// Warm maps what is prepared ahead to how much of it is ready.
-	Warm map[string]int `json:"warm"`
-}
 
 // probeTimeout bounds what a health check may wait for.
 const probeTimeout = 5 * time.Second
@@ -38,7 +16,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
 	load, limits := s.Ledger.Load(), s.Ledger.Limits()
-	h := Health{
+	h := api.Health{
 		Status: "ok", Version: s.Version,
 		Capacity: limits.Runs, Load: load.Running, Queued: load.Waiting,
 		MemoryCapacityMB: limits.MemoryBytes >> 20, MemoryGrantedMB: load.MemoryBytes >> 20,

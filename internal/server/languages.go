@@ -7,28 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
-
-// Languages is the answer of GET /v1/languages.
-type Languages struct {
-	Languages []Language `json:"languages"`
-}
-
-// Language is what the server knows of one language.
-type Language struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Aliases    []string `json:"aliases"`
-	Extensions []string `json:"extensions"`
-	Available  bool     `json:"available"`
-	// Versions are the installed ones, the default first.
-	Versions []string `json:"versions"`
-	// Reason says why there are none, and Install how to get one.
-	Reason  string `json:"reason,omitempty"`
-	Install string `json:"install,omitempty"`
-}
 
 func (s *Server) languages(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, http.StatusOK, "application/json", s.catalogue.get(r.Context(), s.Executor))
@@ -38,14 +20,14 @@ func (s *Server) languages(w http.ResponseWriter, r *http.Request) {
 // many programs for their version.
 type catalogue struct {
 	mu    sync.Mutex
-	known Languages
+	known api.Languages
 	since time.Time
 }
 
 // catalogueAge is how old the list may be.
 const catalogueAge = time.Minute
 
-func (c *catalogue) get(ctx context.Context, e *executor.Executor) Languages {
+func (c *catalogue) get(ctx context.Context, e *executor.Executor) api.Languages {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.since.IsZero() || time.Since(c.since) > catalogueAge {
@@ -55,11 +37,11 @@ func (c *catalogue) get(ctx context.Context, e *executor.Executor) Languages {
 	return c.known
 }
 
-func catalogueOf(found []language.Toolchain, missing []language.Missing) Languages {
-	var all Languages
+func catalogueOf(found []language.Toolchain, missing []language.Missing) api.Languages {
+	var all api.Languages
 	for _, lang := range language.All() {
 		info := lang.Info()
-		l := Language{Name: info.Name, Title: info.Title, Aliases: list(info.Aliases), Extensions: list(info.Extensions), Versions: []string{}}
+		l := api.Language{Name: info.Name, Title: info.Title, Aliases: list(info.Aliases), Extensions: list(info.Extensions), Versions: []string{}}
 		for _, tc := range found {
 			if tc.Language == info.Name && !slices.Contains(l.Versions, tc.Version) {
 				l.Versions = append(l.Versions, tc.Version)

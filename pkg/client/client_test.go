@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sandbox-run/sandbox-run/internal/server"
 	"github.com/sandbox-run/sandbox-run/internal/wire"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/client"
@@ -220,12 +219,12 @@ func TestBrokenAnswers(t *testing.T) {
 }
 
 func TestHealthAndLanguages(t *testing.T) {
-	health := server.Health{Status: "draining", Version: "1", Capacity: 1, Load: 2, Queued: 3, MemoryCapacityMB: 4, MemoryGrantedMB: 5, UptimeSeconds: 6,
+	health := api.Health{Status: "draining", Version: "1", Capacity: 1, Load: 2, Queued: 3, MemoryCapacityMB: 4, MemoryGrantedMB: 5, UptimeSeconds: 6,
 		Runtimes: map[string]string{"local": "full"}, Languages: map[string]string{"python": "3.12"}, Warm: map[string]int{"python": 1}}
-	language := server.Language{Name: "n", Title: "t", Aliases: []string{"a"}, Extensions: []string{"e"}, Available: true, Versions: []string{"v"}, Reason: "r", Install: "i"}
+	language := api.Language{Name: "n", Title: "t", Aliases: []string{"a"}, Extensions: []string{"e"}, Available: true, Versions: []string{"v"}, Reason: "r", Install: "i"}
 	c := calling(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		var answer any = server.Languages{Languages: []server.Language{language}}
+		var answer any = api.Languages{Languages: []api.Language{language}}
 		if r.URL.Path == "/health" {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			answer = health
@@ -236,14 +235,14 @@ func TestHealthAndLanguages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(health, server.Health(*gotHealth)); diff != "" {
+	if diff := cmp.Diff(health, *gotHealth); diff != "" {
 		t.Error(diff)
 	}
 	languages, err := c.Languages(t.Context())
 	if err != nil || len(languages) != 1 {
 		t.Fatal(languages, err)
 	}
-	if diff := cmp.Diff(language, server.Language(languages[0])); diff != "" {
+	if diff := cmp.Diff(language, languages[0]); diff != "" {
 		t.Error(diff)
 	}
 }
