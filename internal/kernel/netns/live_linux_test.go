@@ -413,7 +413,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 	os.Chmod(dir, 0o777)
 	os.Chmod(dir+"/..", 0o755)
 	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.skip=AsOrdinaryUser|Bench", "-test.timeout=5m")
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir}
+	cmd.Env = append(coverage(t), "PATH=/usr/bin:/bin", "TMPDIR="+dir)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()

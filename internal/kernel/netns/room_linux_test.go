@@ -62,6 +62,21 @@ type room struct {
 	files []*os.File // one for each socket
 }
 
+// coverDir is where a binary that was built for coverage leaves its data. Without
+// one it complains, amid what the tests read.
+const coverDir = "GOCOVERDIR"
+
+func coverage(t testing.TB) []string {
+	if testing.CoverMode() == "" {
+		return nil
+	}
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(dir, 0o777), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return []string{coverDir + "=" + dir}
+}
+
 // newRoom makes a room with these sockets.
 func newRoom(t testing.TB, sockets ...netns.Socket) *room {
 	t.Helper()
@@ -82,7 +97,7 @@ func newRoomWith(t testing.TB, more []netns.Sysctl, sockets ...netns.Socket) *ro
 	t.Cleanup(func() { r.conn.Close() })
 	text, _ := json.Marshal(order{sockets, append(netns.Sysctls(), more...), r.etc(), r.root})
 	r.cmd = exec.Command("/proc/self/exe")
-	r.cmd.Env = []string{roomEnv + "=" + string(text), "GOMAXPROCS=1"}
+	r.cmd.Env = append(coverage(t), roomEnv+"="+string(text), "GOMAXPROCS=1")
 	r.cmd.ExtraFiles = []*os.File{theirs}
 	r.cmd.Stderr = os.Stderr
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNET | unix.CLONE_NEWNS, Pdeathsig: unix.SIGKILL}
@@ -277,7 +292,7 @@ func makeSocket(s netns.Socket) (int, error) {
 
 func runProgram(c command, root bool) outcome {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
-	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/tmp"}, c.Env...)
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin", "HOME=/tmp", coverDir + "=" + os.Getenv(coverDir)}, c.Env...)
 	cmd.Dir = "/tmp"
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
