@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the language toolchains that are missing, by apt on Debian and
-# Ubuntu. It says what it will do before it does it.
+# Installs what is missing: the language toolchains, by apt on Debian and Ubuntu,
+# and uv, which installs packages for programs in Python. It says what it will do
+# before it does it.
 set -euo pipefail
 
 missing=()
@@ -26,22 +27,55 @@ need php php-cli
 need lua5.4 lua5.4
 need bash bash
 
-[ ${#missing[@]} -eq 0 ] && exit 0
-
-if ! command -v apt-get >/dev/null 2>&1; then
-	echo "setup: please install: ${missing[*]} (package names of Debian; on this system use its own package manager)" >&2
-	exit 1
-fi
 sudo=
+home=~
+bin=/usr/local/bin
 if [ "$(id -u)" -ne 0 ]; then
 	sudo=sudo
+	bin=$home/.local/bin
 fi
-echo "setup: installing with ${sudo:+$sudo }apt-get: ${missing[*]}" >&2
-export DEBIAN_FRONTEND=noninteractive
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-if ! { $sudo apt-get update && $sudo apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
-	tail -20 "$log" >&2
-	echo "setup: apt-get failed; install these by hand: ${missing[*]}" >&2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+apt() { # apt PACKAGE...; when it fails, the log says why
+	if ! command -v apt-get >/dev/null 2>&1; then
+		echo "this system has no apt-get" >"$work/log"
+		return 1
+	fi
+	echo "setup: installing with ${sudo:+$sudo }apt-get: $*" >&2
+	export DEBIAN_FRONTEND=noninteractive
+	{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends "$@"; } >"$work/log" 2>&1
+}
+
+# has_uv looks where sandbox-run does. A version manager's script does not count: it
+# does not work in a sandbox.
+has_uv() {
+	local dir
+	while read -r -d : dir; do
+		[ "$(head -c 4 "$dir/uv" 2>/dev/null | tail -c 3)" != ELF ] || return 0
+	done <<<"$PATH:$home/.local/bin:$home/.cargo/bin:/usr/local/bin:"
+	return 1
+}
+
+# install_uv takes uv out of a virtual environment that is thrown away: Debian keeps
+# pip out of the system's own (PEP 668), and uv is one file that needs no Python.
+install_uv() {
+	python3 -c 'import ensurepip' >/dev/null 2>&1 || apt python3-venv || return 1
+	echo "setup: installing uv from PyPI as $bin/uv, for packages in Python" >&2
+	{
+		python3 -m venv "$work/uv" &&
+			"$work/uv/bin/python3" -m pip install --disable-pip-version-check --no-cache-dir \
+				--only-binary :all: --retries 1 --timeout 15 uv &&
+			install -D -m 755 "$work/uv/bin/uv" "$bin/uv"
+	} >"$work/log" 2>&1
+}
+
+if [ ${#missing[@]} -gt 0 ] && ! apt "${missing[@]}"; then
+	tail -20 "$work/log" >&2
+	echo "setup: please install these by hand (package names of Debian): ${missing[*]}" >&2
 	exit 1
+fi
+# Everything else works without uv, and PyPI cannot be reached from everywhere.
+if ! has_uv && ! install_uv; then
+	echo "setup: uv is not there, so --require does not work and its tests are skipped: $(tail -n 1 "$work/log")" >&2
 fi

@@ -36,7 +36,7 @@ func (o *opener) drop() {
 
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
-	local := engine.Local
+	local := func() (sandbox.Runtime, error) { return engine.Local(os.Getenv) }
 	if o.early != nil {
 		local = o.early.take
 	}

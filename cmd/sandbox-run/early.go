@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/sandbox-run/sandbox-run/internal/engine"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -18,7 +20,7 @@ func openEarly() *early {
 	e := &early{ready: make(chan struct{})}
 	go func() {
 		defer close(e.ready)
-		e.runtime, e.err = engine.Local()
+		e.runtime, e.err = engine.Local(os.Getenv)
 	}()
 	return e
 }

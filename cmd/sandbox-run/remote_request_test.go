@@ -34,6 +34,10 @@ func TestRequestSurvivesTheWire(t *testing.T) {
 				Strict: []string{sandbox.LimitWallTime, sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitDisk, sandbox.LimitProcesses, sandbox.LimitOpenFiles}},
 			DiskBytes: 1_000_003, MaxOutputBytes: 30, MaxStreamBytes: 10, Collect: []string{"**/*.txt"},
 		},
+		"network and packages": {
+			Language: "python", Code: []byte("1"), Requirements: []string{"requests", "numpy>=2"},
+			Network: sandbox.NetworkPolicy{Allow: []string{"example.org:443"}, AllowDNS: true}, // what mode follows is said in one place
+		},
 		"nothing collected": {Language: "python", Code: []byte("1"), Collect: []string{}, Network: sandbox.NetworkPolicy{Mode: sandbox.NetworkNone}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func newCompletable(f *kong.Flag, languages []string) completable {
 		c.values = languages
 	case "server":
 		c.values = []string{AutoServer}
-	case "file", "stdin", "in", "out", "entry":
+	case "file", "stdin", "in", "out", "entry", "requirements":
 		c.files = true
 	}
 	for _, value := range strings.Split(f.Enum, ",") {

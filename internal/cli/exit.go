@@ -98,13 +98,13 @@ func exitCodeOf(err error) int {
 		return exitUsage
 	case errors.As(err, &lang):
 		return exitNoProgram
+	case errors.As(err, &policy): // which may be about an input
+		return exitPolicy
 	case errors.As(err, &input):
 		if input.Kind == executor.InputUnknownLanguage || input.Kind == executor.InputNoToolchain {
 			return exitNoProgram
 		}
 		return exitUsage
-	case errors.As(err, &policy):
-		return exitPolicy
 	}
 	return exitSandbox
 }

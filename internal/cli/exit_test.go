@@ -62,6 +62,7 @@ func TestExitCodeOfErrors(t *testing.T) {
 		{&executor.InputError{Kind: executor.InputUnknownLanguage}, 127},
 		{&executor.InputError{Kind: executor.InputNoToolchain}, 127},
 		{&PolicyError{base}, 126},
+		{&PolicyError{&executor.InputError{}}, 126},
 	} {
 		if got := exitCodeOf(tt.err); got != tt.want {
 			t.Errorf("%T: exit code %d, want %d", tt.err, got, tt.want)

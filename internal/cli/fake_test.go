@@ -124,7 +124,8 @@ func cancelled() *api.Result {
 func dumpJob(cfg config.Config, job Job) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "language %s\ncode %q\nargs %q\nenv %v\ndir %s\nentry %s\n", job.Language, job.Code, job.Args, job.Env, job.Dir, job.Entry)
-	fmt.Fprintf(&b, "stdin %v\ntty %v\nisolation %s\nnetwork %s\n", job.Stdin != nil, job.TTY != nil, job.Isolation, job.Network.Mode)
+	fmt.Fprintf(&b, "stdin %v\ntty %v\nisolation %s\n", job.Stdin != nil, job.TTY != nil, job.Isolation)
+	fmt.Fprintf(&b, "network %q allow %q dns %v\nrequire %q\n", job.Network.Mode, job.Network.Allow, job.Network.AllowDNS, job.Requirements)
 	l := job.Limits
 	fmt.Fprintf(&b, "wall %v cpu %v cpus %v memory %d pids %d nofile %d disk %d strict %v\n", l.WallTime, l.CPUTime, l.CPUs, l.MemoryBytes, l.Processes, l.OpenFiles, job.DiskBytes, l.Strict)
 	fmt.Fprintf(&b, "output %d stream %d compile %v install %v timeout %v\n", job.MaxOutputBytes, job.MaxStreamBytes, job.CompileTimeout, cfg.InstallTimeout, cfg.Timeout)

@@ -68,6 +68,8 @@ func TestBashCompletion(t *testing.T) {
 		"--lang py --out":     "--out --output",
 		"--output nd":         "ndjson",
 		"--isolation r":       "restricted",
+		"--network a":         "allowlist",
+		"--requirements main": "main file.py",
 		"--server a":          "auto",
 		"--file main":         "main file.py",
 		"mai":                 "main file.py",

@@ -27,6 +27,9 @@ type runFlags struct {
 	Out         string   `placeholder:"DIR" group:"The program's world" help:"Where to put the files that the program made."`
 	Collect     []string `sep:"none" placeholder:"GLOB" group:"The program's world" help:"Which files to return (default: all that were made or changed)."`
 
+	Require      []string `sep:"none" placeholder:"PKG" group:"The program's world" help:"A package to install first, such as requests or 'numpy>=2' (for Python)."`
+	Requirements []string `sep:"none" placeholder:"F" group:"The program's world" help:"A file with such packages, one a line."`
+
 	Timeout        *duration `placeholder:"D" group:"Limits" help:"Wall clock of the run (33s)."`
 	CompileTimeout *duration `placeholder:"D" group:"Limits" help:"Wall clock of compiling (60s)."`
 	InstallTimeout *duration `placeholder:"D" group:"Limits" help:"Wall clock of installing packages (120s)."`
@@ -40,7 +43,10 @@ type runFlags struct {
 	MaxOutput      *size     `placeholder:"B" group:"Limits" help:"What a result keeps of each stream (20k); text and raw are cut only when this is given."`
 	MaxStream      *ceiling  `placeholder:"B" group:"Limits" help:"Where a stream ends the run (64m); 0 is no ceiling, for text and raw."`
 
-	Network   string  `placeholder:"MODE" enum:"none,localhost" default:"none" group:"Isolation" help:"What the program may reach: none, or localhost, its own loopback (none)."`
+	Network  *string  `placeholder:"MODE" enum:"none,localhost,allowlist,full" group:"Isolation" help:"What the program may reach: none; localhost, its own loopback; allowlist, what --allow names; full, the public internet (none)."`
+	Allow    []string `sep:"none" placeholder:"HOST[:PORT]" group:"Isolation" help:"What the program may reach: a host, *.DOMAIN, an address or a network; each is one more. Without --network it means allowlist."`
+	AllowDNS bool     `name:"allow-dns" group:"Isolation" help:"Let other names resolve as well, although nothing there can be connected to: a way out for data."`
+
 	Runtime   *string `placeholder:"R" enum:"local" group:"Isolation" help:"The isolation technology: local (local)."`
 	Isolation *string `placeholder:"LEVEL" enum:"auto,full,restricted,none" group:"Isolation" help:"auto, full, restricted or none; auto is the strongest level that works here (auto)."`
 	Server    *string `placeholder:"URL" group:"Isolation" help:"Run it on the sandbox-server at http://, https:// or unix://, with the key in SANDBOX_API_KEY; auto: on that of this machine if one is up, else here."`

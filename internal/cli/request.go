@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,17 +25,22 @@ func (a *app) request(f *runFlags, cfg config.Config, src *source) (req executor
 	if err != nil {
 		return req, closeInput, err
 	}
+	packages, err := f.packages()
+	if err != nil {
+		return req, closeInput, err
+	}
 	req = executor.Request{
-		Language:  src.language,
-		Code:      src.code,
-		Files:     files,
-		Entry:     f.Entry,
-		Args:      f.Args,
-		Env:       env,
-		Dir:       f.Workdir,
-		Isolation: cfg.Isolation,
-		Network:   sandbox.NetworkPolicy{Mode: sandbox.NetworkMode(f.Network)},
-		Collect:   f.collect(),
+		Language:     src.language,
+		Code:         src.code,
+		Files:        files,
+		Entry:        f.Entry,
+		Args:         f.Args,
+		Env:          env,
+		Dir:          f.Workdir,
+		Requirements: packages,
+		Isolation:    cfg.Isolation,
+		Network:      f.network(),
+		Collect:      f.collect(),
 	}
 	f.setLimits(&req)
 	req.Stdin, closeInput, err = a.programInput(f, src)
@@ -77,6 +83,37 @@ func inherited(name string, ours []string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// packages are those of --require and of the files of --requirements. A # at the
+// beginning of a word begins a comment, as for pip.
+func (f *runFlags) packages() ([]string, error) {
+	list := slices.Clone(f.Require)
+	for _, name := range f.Requirements {
+		text, err := readFile(name, maxSourceBytes)
+		if err != nil {
+			return nil, fmt.Errorf("--requirements: %w", err)
+		}
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line)
+			if i := slices.IndexFunc(words, func(word string) bool { return word[0] == '#' }); i >= 0 {
+				words = words[:i]
+			}
+			if len(words) > 0 {
+				list = append(list, strings.Join(words, " "))
+			}
+		}
+	}
+	return list, nil
+}
+
+// network leaves the mode empty where none was given: then it follows from the rest.
+func (f *runFlags) network() sandbox.NetworkPolicy {
+	p := sandbox.NetworkPolicy{Allow: f.Allow, AllowDNS: f.AllowDNS}
+	if f.Network != nil {
+		p.Mode = sandbox.NetworkMode(*f.Network)
+	}
+	return p
 }
 
 // collect is which files to return: nil is everything that was made. Without

@@ -89,6 +89,9 @@ func (p *textPrinter) program(e api.Event) error {
 	if err != nil || len(data) == 0 {
 		return err
 	}
+	if p.quiet && p.phase == api.PhaseInstall {
+		return nil // finish has it if it failed
+	}
 	p.spinner.stop()
 	kind := e.Type
 	if beforeRun(p.phase) {
@@ -170,9 +173,9 @@ func (p *textPrinter) summary(r *api.Result, written *outDir) []string {
 			lines = append(lines, p.paint.text(styleYellow, "── warning: "+printable(w)))
 		}
 	}
-	for _, v := range r.Meta.Violations {
-		lines = append(lines, p.paint.text(styleYellow, "── denied: "+printable(v)))
-	}
+	lines = append(lines, p.list(styleYellow, "denied", r.Meta.Violations)...)
+	// The program was only told that its connection ended.
+	lines = append(lines, p.list(styleDim, "network", r.Meta.Network.Failures)...)
 	if written == nil {
 		return lines
 	}
@@ -182,6 +185,23 @@ func (p *textPrinter) summary(r *api.Result, written *outDir) []string {
 	}
 	for _, failure := range written.failures() {
 		lines = append(lines, p.paint.text(styleRed, "── "+printable(failure)))
+	}
+	return lines
+}
+
+// maxListed is how many lines of a kind are shown: a program that scans a network
+// has no end of them.
+const maxListed = 10
+
+func (p *textPrinter) list(style, label string, texts []string) (lines []string) {
+	for i, text := range texts {
+		if i == maxListed {
+			text = fmt.Sprintf("%d more; --json has them all", len(texts)-i)
+		}
+		lines = append(lines, p.paint.text(style, "── "+label+": "+printable(text)))
+		if i == maxListed {
+			break
+		}
 	}
 	return lines
 }

@@ -82,6 +82,7 @@ func phases() []Variable {
 	return []Variable{
 		{"SANDBOX_COMPILE_MEMORY_MB", "2048", "Memory of the compile phase, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.CompileMemoryBytes })},
 		{"SANDBOX_COMPILE_CPUS", "", "CPUs of the compile phase; unset: all.", false, into(ParseCPUs, func(c *Config) *float64 { return &c.CompileCPUs })},
+		{"SANDBOX_PYTHON_INDEX", packages.DefaultIndex, "Where packages for Python come from: the address of an index that pip and uv understand (PEP 503), without a password.", false, setPythonIndex},
 	}
 }
 
@@ -99,7 +100,6 @@ func server() []Variable {
 		{"SANDBOX_QUEUE", "0", "Runs that may wait for a place; 0: none waits.", true, into(parseQueue, func(c *Config) *int64 { return &c.Server.Queue })},
 		{"SANDBOX_MAX_BODY_MB", "16", "The largest request body, in MiB.", true, into(parseMiB, func(c *Config) *int64 { return &c.Server.MaxBodyBytes })},
 		{"SANDBOX_DRAIN_SEC", "30", "How long runs may go on after SIGTERM, in seconds.", true, into(ParseSeconds, func(c *Config) *time.Duration { return &c.Server.Drain })},
-		{"SANDBOX_PYTHON_INDEX", packages.DefaultIndex, "Where packages for Python come from: the address of an index that pip and uv understand (PEP 503), without a password.", true, setPythonIndex},
 		{"SANDBOX_AUDIT_DAYS", "90", "How long audit lines are kept, in days.", true, into(ParseCount, func(c *Config) *int64 { return &c.Server.AuditDays })},
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestPythonIndex(t *testing.T) {
-	c, err := LoadStrict([]string{"SANDBOX_PYTHON_INDEX=http://127.0.0.1:3141/simple"})
+	c, _, err := Load([]string{"SANDBOX_PYTHON_INDEX=http://127.0.0.1:3141/simple"})
 	if err != nil || c.PythonIndex != "http://127.0.0.1:3141/simple" {
 		t.Errorf("%q, %v", c.PythonIndex, err)
 	}

@@ -85,7 +85,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if d.runtime, err = engine.Local(); err != nil {
+	if d.runtime, err = engine.Local(os.Getenv); err != nil {
 		return nil, err
 	}
 	conf := engine.Executor(d.cfg, os.Getenv, func(message string) { log.Info(message) })

@@ -9,7 +9,7 @@ import (
 )
 
 // Local says what the local runtime needs.
-func Local() (sandbox.Runtime, error) { return nil, errNoLinux() }
+func Local(func(string) string) (sandbox.Runtime, error) { return nil, errNoLinux() }
 
 // Reclaim says the same.
 func Reclaim() ([]string, error) { return nil, errNoLinux() }

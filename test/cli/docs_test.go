@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,8 +25,9 @@ import (
 //   - Any other block with title=NAME in its info string is the file NAME in
 //     that directory; the paragraph above names it for the reader.
 //   - A block with no-test is not run, and reason="…" says why. A block with
-//     needs=A,B is run where A and B are there: cgroup, restricted, on-disk, or
-//     a toolchain such as python@3.12.
+//     needs=A,B is run where A and B are there: cgroup, restricted, on-disk, out
+//     (a network that leads out), packages (uv, and PyPI), or a toolchain such as
+//     python@3.12.
 //
 // In what is expected, … stands for any text of a line, and a line with nothing
 // else for any lines. The version in sandbox-run's first line and the times and
@@ -233,6 +235,11 @@ func haveAll(t *testing.T, needs string) bool {
 			has = strings.Contains(sandboxRun(t, "doctor").stdout, "memory and swap, by cgroup")
 		case "restricted":
 			has = strings.Contains(sandboxRun(t, "doctor").stdout, "full, restricted")
+		case "out":
+			has = strings.Contains(sandboxRun(t, "doctor").stdout, "allowlist")
+		case "packages":
+			_, err := exec.LookPath("uv")
+			has = err == nil && reachable("pypi.org:443")
 		case "on-disk":
 			has = sandboxRun(t, "--on-disk", "--lang", "exec", "--", "true").code == 0
 		default:
@@ -243,6 +250,14 @@ func haveAll(t *testing.T, needs string) bool {
 		}
 	}
 	return true
+}
+
+func reachable(address string) bool {
+	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
+	if err == nil {
+		conn.Close()
+	}
+	return err == nil
 }
 
 // session is where the commands of a page run.

@@ -51,12 +51,7 @@ func newWorld(t *testing.T, book addressBook) *world {
 		t.Skip("an unprivileged container has no isolation full")
 	}
 	w := &world{}
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.hits.Add(1)
-		fmt.Fprintf(out, "hello %s", r.Host)
-	}))
-	t.Cleanup(server.Close)
-	_, w.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+	w.serve(t)
 	rt, err := local.New(local.Options{RuntimeDir: t.TempDir(), Resolver: book})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +65,16 @@ func newWorld(t *testing.T, book addressBook) *world {
 	cfg.DataDir = dataDir
 	w.Executor = executor.New(rt, engine.Executor(cfg, os.Getenv, nil))
 	return w
+}
+
+// serve greets on the host's loopback.
+func (w *world) serve(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		w.hits.Add(1)
+		fmt.Fprintf(out, "hello %s", r.Host)
+	}))
+	t.Cleanup(server.Close)
+	_, w.port, _ = net.SplitHostPort(server.Listener.Addr().String())
 }
 
 // run runs a request with the network; the one of the world's server where it
@@ -321,6 +326,78 @@ print(socket.gethostbyname("other.test")); connect("other.test", 80); ask(16, "o
 	n := r.Meta.Network
 	if n.Mode != "allowlist" || !n.AllowDNS || len(n.Queries) == 0 || !strings.HasPrefix(n.Queries[0], "A other.test") || len(r.Meta.Violations) != 2 {
 		t.Errorf("%+v, violations %q", n, r.Meta.Violations)
+	}
+}
+
+// The flags open what they name, and what they do not is a line on our standard
+// error.
+func TestNetworkFlags(t *testing.T) {
+	if doctor := sandboxRun(t, "doctor").stdout; !strings.Contains(doctor, "allowlist") {
+		t.Skipf("no network of this host leads out:\n%s", doctor)
+	}
+	var w, other world
+	w.serve(t)
+	other.serve(t)
+	const denied = "── denied: "
+	own, its := "host.docker.internal:"+w.port, "host.docker.internal:"+other.port
+	for name, c := range map[string]struct {
+		flags, to []string // where the program connects to, host and port
+		stdout    string
+		denied    []string
+	}{
+		"named":             {[]string{"--allow", "localhost:" + w.port}, []string{own}, "hello " + own, nil},
+		"two named":         {[]string{"--allow", "localhost:" + w.port, "--allow=localhost:" + other.port}, []string{own, its}, "hello " + own + "hello " + its, nil},
+		"named beside full": {[]string{"--network", "full", "--allow", "127.0.0.0/8"}, []string{own}, "hello " + own, nil},
+		"another port":      {[]string{"--network", "allowlist", "--allow", "localhost:" + w.port}, []string{its}, "ConnectionResetError\n", []string{"connection to " + its + " refused: 127.0.0.1 is this host's loopback"}},
+		"nothing named":     {[]string{"--network", "allowlist"}, []string{own, "10.0.0.1:1"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "10.0.0.1 is a private network"}},
+		"full":              {[]string{"--network", "full"}, []string{own, "169.254.169.254:80"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "a service that tells this machine's secrets"}},
+		"names alone":       {[]string{"--allow-dns"}, []string{"93.184.216.34:80"}, "ConnectionResetError\n", []string{"the address is not in the allow-list"}},
+		"none":              {nil, []string{own}, "gaierror\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"--timeout", "100s", "--lang", "python", "--code", greeted}, c.flags...)
+			o := sandboxRun(t, append(append(args, "--"), c.to...)...)
+			if o.stdout != c.stdout || o.code != 0 {
+				t.Errorf("exit %d, stdout %q, want %q; stderr %s", o.code, o.stdout, c.stdout, o.stderr)
+			}
+			if n := strings.Count(o.stderr, denied); n != len(c.denied) {
+				t.Errorf("%d denials, want %d: %s", n, len(c.denied), o.stderr)
+			}
+			for i, line := range strings.Split(o.stderr, denied)[1:] {
+				if i < len(c.denied) && !strings.Contains(line, c.denied[i]) {
+					t.Errorf("denied: %s, want %s", line, c.denied[i])
+				}
+			}
+		})
+	}
+}
+
+// greeted prints the greetings of what it is given, host and port, or why there is
+// none.
+const greeted = `import socket, sys
+for to in sys.argv[1:]:
+    host, port = to.split(":")
+    try:
+        with socket.create_connection((host, int(port)), timeout=60) as s:
+            s.sendall(f"GET / HTTP/1.0\r\nHost: {to}\r\n\r\n".encode())
+            print(s.makefile().read().split("\n\n")[-1], end="")
+    except OSError as e:
+        print(type(e).__name__)
+`
+
+// What cannot be meant, or held, is one sentence, and nothing runs.
+func TestNetworkFlagsRefused(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--network none --allow example.org": "network none reaches nothing outside, so it has no allow-list; ask for network allowlist or full",
+		"--network localhost --allow-dns":    "network localhost resolves no names; ask for network allowlist",
+		"--allow http://example.org":         "write HOST or HOST:PORT and no URL",
+		"--allow example.org:0":              "the port is a number from 1 to 65535",
+		"--isolation none --network full":    "network full cannot be enforced here: nothing stands between the program and the host's network at isolation none",
+	} {
+		o := sandboxRun(t, append(strings.Fields(flags), "--lang", "python", "--code", "print('ran')")...)
+		if o.code != 2 || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Count(o.stderr, "\n") != 1 {
+			t.Errorf("%s: exit %d, stdout %q, stderr %q, want %q", flags, o.code, o.stdout, o.stderr, want)
+		}
 	}
 }
 
