@@ -62,6 +62,7 @@ type Ledger struct {
 	load    Load
 	tenants map[string]*tenant
 	turns   []*tenant // those that wait, the next one first
+	passed  int64     // bytes granted to runs that have passed another
 	average time.Duration
 }
 
@@ -86,7 +87,7 @@ func (l *Ledger) Look(name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forget()
-	if l.load.Waiting < l.limits.Queue || l.place(l.tenant(name)) {
+	if t := l.tenant(name); l.room(t) || l.place(t) {
 		return nil
 	}
 	return l.full()
@@ -110,7 +111,7 @@ func (l *Ledger) Acquire(ctx context.Context, d Demand) (*Grant, error) {
 			return nil, ctx.Err()
 		}
 	}
-	return &Grant{ledger: l, demand: d, Waited: w.at.Sub(w.since), at: w.at}, nil
+	return &Grant{ledger: l, demand: d, Waited: w.at.Sub(w.since), at: w.at, passed: w.passed}, nil
 }
 
 // Grant is the right to run.
@@ -121,6 +122,7 @@ type Grant struct {
 	ledger *Ledger
 	demand Demand
 	at     time.Time
+	passed bool
 	once   sync.Once
 }
 

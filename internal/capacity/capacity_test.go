@@ -181,6 +181,139 @@ func TestLargeRunStarts(t *testing.T) {
 	})
 }
 
+// queue asks in the background and tells whether it was granted; release gives the
+// grant back, when it comes.
+func queue(t *testing.T, l *capacity.Ledger, tenant string, memory int64) (granted func() bool, release func()) {
+	t.Helper()
+	var has atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		g, err := l.Acquire(t.Context(), capacity.Demand{Tenant: tenant, MemoryBytes: memory})
+		if err != nil {
+			t.Errorf("%s: %v", tenant, err)
+			return
+		}
+		has.Store(true)
+		<-done
+		g.Release()
+	}()
+	synctest.Wait()
+	return has.Load, func() { close(done); synctest.Wait() }
+}
+
+// One who asks for nearly all of the memory has its turn, and until then others use
+// what will be left beside it.
+func TestHugeRunHoldsUpNobody(t *testing.T) {
+	for _, size := range []int{10, 2} { // the second is full with what waits
+		synctest.Test(t, func(t *testing.T) {
+			l := capacity.New(capacity.Limits{Runs: 8, MemoryBytes: 800, Queue: size})
+			before := must(t, l, "quiet", 300)
+			huge, end := queue(t, l, "huge", 700)
+			defer end()
+			first := must(t, l, "quiet", 100)
+			second, endSecond := queue(t, l, "quiet", 60)
+			if huge() || second() {
+				t.Errorf("huge %v, second %v: there is not room for all", huge(), second())
+			}
+			first.Release()
+			synctest.Wait()
+			if !second() {
+				t.Error("the huge one holds up what fits beside it")
+			}
+			before.Release()
+			synctest.Wait()
+			if !huge() {
+				t.Error("the huge one does not start although there is room")
+			}
+			endSecond()
+		})
+	}
+}
+
+// One who asks for more than seven eighths while others run waits until nobody
+// does, and takes no turn from anybody.
+func TestRunOfTheWholeMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := capacity.New(capacity.Limits{Runs: 8, MemoryBytes: 800, Queue: 10})
+		before := must(t, l, "quiet", 100)
+		all, end := queue(t, l, "huge", 800)
+		more := must(t, l, "quiet", 600)
+		before.Release()
+		synctest.Wait()
+		if all() {
+			t.Error("it started beside another")
+		}
+		more.Release()
+		synctest.Wait()
+		if !all() {
+			t.Error("it does not start although nobody runs")
+		}
+		end()
+	})
+}
+
+// However many small runs of others come and go, a run of up to seven eighths of the
+// memory starts when those have ended that were there before it, and once for each
+// tenant that had its turn first.
+func TestHugeRunIsNotStarved(t *testing.T) {
+	const memory, longest = 800, 5 * time.Second
+	tenants := []string{"a", "a", "b", "b", "c", "c"}
+	rapid.Check(t, func(rt *rapid.T) {
+		bytes := rapid.SliceOfN(rapid.Int64Range(memory/16, memory/2), len(tenants), len(tenants)).Draw(rt, "bytes")
+		last := rapid.SliceOfN(rapid.Int64Range(1, 10), len(tenants), len(tenants)).Draw(rt, "halves of a second")
+		huge := rapid.Int64Range(memory/2, memory/8*7).Draw(rt, "huge")
+		comes := time.Duration(rapid.IntRange(0, 10_000).Draw(rt, "comes")) * time.Millisecond
+		synctest.Test(t, func(t *testing.T) {
+			l := capacity.New(capacity.Limits{Runs: 40, MemoryBytes: memory, Queue: 20})
+			ctx, stop := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			for i, tenant := range tenants {
+				wg.Go(func() {
+					for range 1000 { // an end, should the huge one have none
+						g, err := l.Acquire(ctx, capacity.Demand{Tenant: tenant, MemoryBytes: bytes[i]})
+						if err != nil {
+							return
+						}
+						time.Sleep(time.Duration(last[i]) * longest / 10)
+						g.Release()
+					}
+				})
+			}
+			time.Sleep(comes)
+			g := must(t, l, "huge", huge)
+			if g.Waited > 4*longest {
+				t.Errorf("%d of %d bytes waited for %v; others have %d bytes for %d", huge, memory, g.Waited, bytes, last)
+			}
+			g.Release()
+			stop()
+			wg.Wait()
+		})
+	})
+}
+
+// A flood fills the queue for itself alone.
+func TestFloodLeavesRoomInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := capacity.New(capacity.Limits{Runs: 1, MemoryBytes: mib, Queue: 8})
+		must(t, l, "quiet", 1).Release() // is about
+		running := must(t, l, "flood", 1)
+		for range 7 {
+			_, end := queue(t, l, "flood", 1)
+			defer end()
+		}
+		mustNot(t, l, "flood", 1)
+		if err := l.Look("flood"); err == nil {
+			t.Error("Look found room for the flood")
+		}
+		if err := l.Look("quiet"); err != nil {
+			t.Error(err)
+		}
+		_, end := queue(t, l, "quiet", 1)
+		defer end()
+		running.Release()
+	})
+}
+
 // Whatever happens in whatever order, grants stay within the limits and nothing
 // is lost.
 func TestLedgerHolds(t *testing.T) {

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -21,7 +22,8 @@ type tenant struct {
 type waiter struct {
 	demand  Demand
 	since   time.Time
-	at      time.Time // when it was granted
+	at      time.Time // when it was granted; zero while it waits
+	passed  bool      // it was granted before one whose turn it was
 	granted chan struct{}
 }
 
@@ -31,24 +33,17 @@ func (l *Ledger) enter(w *waiter) error {
 	defer l.mu.Unlock()
 	l.forget()
 	t := l.tenant(w.demand.Tenant)
-	if len(l.turns) == 0 && l.fits(t, w) {
-		l.grant(t, w)
-		return nil
-	}
-	if l.load.Waiting >= l.limits.Queue {
-		// A tenant within its share need not wait for others who are over theirs.
-		if l.blocked() && l.fits(t, w) {
-			l.grant(t, w)
-			return nil
-		}
-		return l.full()
-	}
+	room := l.room(t)
 	if len(t.waiting) == 0 {
 		l.turns = append(l.turns, t)
 	}
 	t.waiting = append(t.waiting, w)
 	l.load.Waiting++
 	l.advance()
+	if w.at.IsZero() && !room {
+		l.drop(t, w)
+		return l.full()
+	}
 	return nil
 }
 
@@ -57,21 +52,21 @@ func (l *Ledger) enter(w *waiter) error {
 func (l *Ledger) leave(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t := l.tenants[w.demand.Tenant]
-	if t == nil {
+	if !w.at.IsZero() {
 		return false
 	}
-	i := slices.Index(t.waiting, w)
-	if i < 0 {
-		return false
-	}
-	t.waiting = slices.Delete(t.waiting, i, i+1)
+	l.drop(l.tenants[w.demand.Tenant], w)
+	l.advance() // it may have been the one that did not fit
+	return true
+}
+
+// drop takes a waiter out of the queue.
+func (l *Ledger) drop(t *tenant, w *waiter) {
+	t.waiting = slices.DeleteFunc(t.waiting, func(other *waiter) bool { return other == w })
 	l.load.Waiting--
 	if len(t.waiting) == 0 {
 		l.turns = slices.DeleteFunc(l.turns, func(other *tenant) bool { return other == t })
 	}
-	l.advance() // it may have been the one that did not fit
-	return true
 }
 
 func (l *Ledger) release(g *Grant) {
@@ -83,41 +78,46 @@ func (l *Ledger) release(g *Grant) {
 	t.last = time.Now()
 	l.load.Running--
 	l.load.MemoryBytes -= g.demand.MemoryBytes
+	if g.passed {
+		l.passed -= g.demand.MemoryBytes
+	}
 	l.average += (time.Since(g.at) - l.average) / 8
 	l.advance()
 }
 
 // advance grants what fits, in turns between tenants. A tenant over its share is
-// passed over; a run that only its memory holds up keeps its turn, or a large
-// one would never start.
+// passed over. A run that only its memory holds up keeps its turn, or a large one
+// would never start: others pass it as long as all that pass fit beside it, so that
+// it waits for those alone that were there before it.
 func (l *Ledger) advance() {
-	for i := 0; i < len(l.turns); {
+	var held *waiter
+	for i := 0; i < len(l.turns); i++ {
 		t := l.turns[i]
 		w := t.waiting[0]
 		if !l.place(t) || !l.modest(t, w) {
-			i++
 			continue
 		}
 		if l.load.MemoryBytes+w.demand.MemoryBytes > l.limits.MemoryBytes {
-			return
+			held = cmp.Or(held, w)
+			continue
 		}
-		t.waiting = t.waiting[1:]
-		l.load.Waiting--
-		l.turns = slices.Delete(l.turns, i, i+1)
-		if len(t.waiting) > 0 {
-			l.turns = append(l.turns, t)
+		if w.passed = held != nil; w.passed {
+			if l.passed+w.demand.MemoryBytes > l.limits.MemoryBytes-held.demand.MemoryBytes {
+				continue
+			}
+			l.passed += w.demand.MemoryBytes
 		}
 		l.grant(t, w)
-		i = 0
+		held, i = nil, -1 // from the start: whose turn it is may have changed
 	}
 }
 
-// blocked tells whether all that wait are over their share.
-func (l *Ledger) blocked() bool {
-	return !slices.ContainsFunc(l.turns, func(t *tenant) bool { return l.place(t) && l.modest(t, t.waiting[0]) })
-}
-
+// grant takes a waiter out of the queue, and puts its tenant behind the others.
 func (l *Ledger) grant(t *tenant, w *waiter) {
+	l.drop(t, w)
+	if len(t.waiting) > 0 {
+		l.turns = append(slices.DeleteFunc(l.turns, func(other *tenant) bool { return other == t }), t)
+	}
 	t.running++
 	t.memory += w.demand.MemoryBytes
 	l.load.Running++
@@ -127,31 +127,34 @@ func (l *Ledger) grant(t *tenant, w *waiter) {
 	close(w.granted)
 }
 
-func (l *Ledger) fits(t *tenant, w *waiter) bool {
-	return l.place(t) && l.modest(t, w) && l.load.MemoryBytes+w.demand.MemoryBytes <= l.limits.MemoryBytes
+// place tells whether a place is free for the tenant, and room the same of the
+// queue.
+func (l *Ledger) place(t *tenant) bool { return l.free(l.limits.Runs, l.load.Running, t.running) }
+func (l *Ledger) room(t *tenant) bool {
+	return l.free(l.limits.Queue, l.load.Waiting, len(t.waiting))
 }
 
-// place tells whether a place is free for the tenant. One that has its share of
-// the places leaves an eighth of all of them, and at least one, to the others.
-func (l *Ledger) place(t *tenant) bool {
-	free := l.limits.Runs - l.load.Running
-	if free <= 0 {
-		return false
-	}
-	share := max(1, l.limits.Runs/len(l.tenants))
-	if t.running < share || len(l.tenants) == 1 {
-		return true
-	}
-	return free > max(1, l.limits.Runs/8)
+// free tells whether one is free of so many in all for a tenant that has some of
+// those that are taken. One that has its share leaves an eighth of all, and at least
+// one, to the others.
+func (l *Ledger) free(all, taken, has int) bool {
+	share := max(1, all/len(l.tenants))
+	return taken < all && (has < share || len(l.tenants) == 1 || all-taken > max(1, all/8))
 }
 
-// modest is [Ledger.place] for memory.
+// modest is the same for memory. A tenant that has nothing may have more than its
+// share at once, but the last eighth only when nobody runs.
 func (l *Ledger) modest(t *tenant, w *waiter) bool {
-	after := t.memory + w.demand.MemoryBytes
-	if len(l.tenants) == 1 || t.running == 0 || after <= l.limits.MemoryBytes/int64(len(l.tenants)) {
+	most := l.limits.MemoryBytes / 8 * 7
+	switch {
+	case len(l.tenants) == 1 || l.load.Running == 0:
 		return true
+	case t.memory+w.demand.MemoryBytes <= l.limits.MemoryBytes/int64(len(l.tenants)):
+		return true
+	case t.running == 0:
+		return w.demand.MemoryBytes <= most
 	}
-	return l.load.MemoryBytes+w.demand.MemoryBytes <= l.limits.MemoryBytes/8*7
+	return l.load.MemoryBytes+w.demand.MemoryBytes <= most
 }
 
 func (l *Ledger) tenant(name string) *tenant {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/net/ipv4"
 )
 
@@ -41,6 +42,7 @@ func (r *Relay) answerPackets(conn *net.UDPConn) {
 			return
 		}
 		if r.askPace.Wait(r.ctx) != nil {
+			r.answer(r.ctx, b[:n]) // the last one: nobody waits for it, but what is refused is noted
 			return
 		}
 		select {
@@ -87,4 +89,37 @@ func (r *Relay) answerStream(conn net.Conn) {
 			return
 		}
 	}
+}
+
+// answerMessages answers name queries, one after the other, that arrive a message
+// each, as datagrams do. What is no query has been meant for somebody else.
+func (r *Relay) answerMessages(conn net.Conn) {
+	b := make([]byte, maxPacket)
+	for {
+		_ = conn.SetReadDeadline(time.Now().Add(r.config.IdleTimeout))
+		n, err := conn.Read(b)
+		if err != nil || r.askPace.Wait(r.ctx) != nil {
+			return
+		}
+		answer := r.answer(r.ctx, b[:n])
+		if answer == nil || !isQuestion(b[:n]) {
+			r.violations.add("datagram refused: only TCP and name queries leave the sandbox")
+			continue
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(dnsIdle))
+		if _, err := conn.Write(answer); err != nil {
+			return
+		}
+	}
+}
+
+// isQuestion tells a name query from what was meant for another server.
+func isQuestion(packet []byte) bool {
+	var p dnsmessage.Parser
+	header, err := p.Start(packet)
+	if err != nil || header.Response {
+		return false
+	}
+	_, err = p.Question()
+	return err == nil
 }

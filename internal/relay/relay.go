@@ -133,12 +133,14 @@ func (r *Relay) Close() {
 }
 
 // start runs something that serves c, unless the relay is closed already.
-func (r *Relay) start(c io.Closer, serve func()) {
+func (r *Relay) start(c io.Closer, serve func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.holdLocked(c) {
-		r.running.Go(serve)
+	if !r.holdLocked(c) {
+		return false
 	}
+	r.running.Go(serve)
+	return true
 }
 
 // hold keeps something for Close to close. After Close it closes it and is
@@ -192,35 +194,70 @@ func (r *Relay) accept(listener net.Listener) {
 			}
 			return
 		}
-		if r.connPace.Wait(r.ctx) != nil {
+		if !r.Pace() {
 			_ = conn.Close()
 			return
 		}
-		select {
-		case r.slots <- struct{}{}:
-		default:
-			r.violations.add("connection refused: %d are open already, the most at once", r.config.MaxConnections)
-			reset(conn)
-			continue
-		}
-		r.running.Go(func() {
-			defer func() { <-r.slots }()
-			if r.hold(conn) {
-				defer r.release(conn)
-				r.handle(conn)
+		r.take(conn, func() {
+			to, err := r.config.Destination(conn)
+			if err != nil {
+				r.failures.add("connection without a destination: %v", err)
+				reset(conn)
+				return
 			}
+			r.handle(conn, to)
 		})
 	}
 }
 
-// handle gives one connection what it was made for.
-func (r *Relay) handle(conn net.Conn) {
-	to, err := r.config.Destination(conn)
-	if err != nil {
-		r.failures.add("connection without a destination: %v", err)
-		reset(conn)
-		return
+// Pace waits until a program may try the next connection. It is false when the
+// relay is closed.
+func (r *Relay) Pace() bool { return r.connPace.Wait(r.ctx) == nil }
+
+// Carry relays a connection that somebody else has accepted, to where its
+// program wanted to go, as [Relay.Serve] does. It returns at once, and conn is
+// the relay's to close.
+func (r *Relay) Carry(conn net.Conn, to netip.AddrPort) {
+	r.take(conn, func() { r.handle(conn, to) })
+}
+
+// AnswerMessages is the name server on a connection that keeps messages apart.
+// It returns at once, and conn is the relay's to close; done is called when it
+// answers no more.
+func (r *Relay) AnswerMessages(conn net.Conn, done func()) {
+	if !r.take(conn, func() { defer done(); r.answerMessages(conn) }) {
+		done()
 	}
+}
+
+// Refuse notes what somebody else has refused in the relay's place.
+func (r *Relay) Refuse(format string, args ...any) { r.violations.add(format, args...) }
+
+// Failed notes what was allowed and did not work before it came to the relay.
+func (r *Relay) Failed(format string, args ...any) { r.failures.add(format, args...) }
+
+// take serves a connection while there is room for one.
+func (r *Relay) take(conn net.Conn, serve func()) bool {
+	select {
+	case r.slots <- struct{}{}:
+	default:
+		r.violations.add("connection refused: %d are open already, the most at once", r.config.MaxConnections)
+		reset(conn)
+		return false
+	}
+	started := r.start(conn, func() {
+		defer func() { <-r.slots }()
+		defer r.release(conn)
+		serve()
+	})
+	if !started {
+		<-r.slots
+	}
+	return started
+}
+
+// handle gives one connection what it was made for.
+func (r *Relay) handle(conn net.Conn, to netip.AddrPort) {
 	if to.Port() == dnsPort {
 		r.answerStream(conn)
 		return

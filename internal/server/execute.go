@@ -52,6 +52,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	req.Tenant = who.Tenant
 	if err := s.bound(&req); err != nil {
 		return err
 	}

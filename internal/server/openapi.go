@@ -38,6 +38,9 @@ func (s *Server) openAPI(registry huma.Registry) ([]byte, error) {
 		"/metrics":      {Get: d.secured(d.plain("metrics", "Figures for Prometheus.", nil, http.StatusOK))},
 		"/v1/languages": {Get: d.secured(d.plain("languages", "The languages, with their versions.", reflect.TypeFor[api.Languages](), http.StatusOK))},
 	}
+	for _, answer := range []reflect.Type{reflect.TypeFor[api.Result](), reflect.TypeFor[api.Event](), reflect.TypeFor[api.Problem](), reflect.TypeFor[api.Health](), reflect.TypeFor[api.Languages]()} {
+		d.extend(d.schema(answer))
+	}
 	return json.MarshalIndent(document, "", "  ")
 }
 
@@ -45,6 +48,27 @@ func (s *Server) openAPI(registry huma.Registry) ([]byte, error) {
 type describer struct{ registry huma.Registry }
 
 func (d describer) schema(t reflect.Type) *huma.Schema { return d.registry.Schema(t, true, t.Name()) }
+
+// extend says of an answer that it may have further fields some day: huma takes
+// every object for a request, in which unknown ones are mistakes.
+func (d describer) extend(s *huma.Schema) {
+	if s == nil {
+		return
+	}
+	if s.Ref != "" {
+		s = d.registry.SchemaFromRef(s.Ref)
+	}
+	if closed, ok := s.AdditionalProperties.(bool); ok && !closed {
+		s.AdditionalProperties = nil
+		for _, field := range s.Properties {
+			d.extend(field)
+		}
+	}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		d.extend(values)
+	}
+	d.extend(s.Items)
+}
 
 func (d describer) plain(id, summary string, answer reflect.Type, codes ...int) *huma.Operation {
 	op := &huma.Operation{OperationID: id, Summary: summary, Responses: map[string]*huma.Response{}}

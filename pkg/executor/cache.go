@@ -30,7 +30,7 @@ func (e *Executor) buildCache(ctx context.Context, tc language.Toolchain, cache 
 		return dir, nil
 	}
 	parent := filepath.Dir(dir)
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(parent), 0o711), os.MkdirAll(parent, 0o700)); err != nil {
 		return "", noDataDir(err)
 	}
 	unlock, err := lockFile(ctx, dir+".lock")

@@ -104,6 +104,7 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	network := r.packages.Network(ctx)
 	tools := sandbox.Mount{Source: filepath.Join(content, environmentTools), Target: packages.ToolsDir}
 	c, err := r.e.manager.Create(ctx, sandbox.Spec{
+		Tenant:    r.req.Tenant,
 		Level:     r.req.Isolation,
 		Network:   network,
 		Mounts:    append(append([]sandbox.Mount(nil), r.toolchain.Mounts...), tools),
@@ -115,9 +116,6 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	}
 	defer r.remove(ctx, c)
 	r.container = c
-	if err := r.mayHavePackages(); err != nil {
-		return false, err
-	}
 	if r.workspace, err = c.Files(sandbox.WorkspaceDir); err != nil {
 		return false, err
 	}
@@ -170,16 +168,6 @@ func notInstallable(err error) error {
 		return &InputError{Kind: InputUnsupported, Field: "/requirements", Detail: "packages cannot be installed here: " + err.Error()}
 	}
 	return fmt.Errorf("create the container of the installer: %w", err)
-}
-
-// mayHavePackages refuses containers without a root of their own, in which an
-// environment has no fixed place.
-func (r *run) mayHavePackages() error {
-	if r.packages == nil || r.container.Isolation().Level == sandbox.LevelFull {
-		return nil
-	}
-	return &InputError{Kind: InputUnsupported, Field: "/requirements", Detail: fmt.Sprintf(
-		"packages need isolation full, and the strongest that was asked for or works here is %s; sandbox-run doctor says why", r.container.Isolation().Level)}
 }
 
 // environmentMount is where the run phase has its packages, read-only.
@@ -346,7 +334,10 @@ func (c environments) hold(key string) (release func(), err error) {
 // lock makes sure that an entry is made once. Entries share a few locks, so that
 // no file stays behind for each.
 func (c environments) lock(ctx context.Context, key string) (unlock func(), err error) {
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+	// Programs with a user id of their own pass through, where the data directory
+	// lets them: at isolation restricted nothing can be mounted. What else is there
+	// Landlock closes.
+	if err := os.MkdirAll(c.dir, 0o711); err != nil {
 		return nil, noDataDir(err)
 	}
 	return lockFile(ctx, filepath.Join(c.dir, lockPrefix+key[len(key)-2:]))
@@ -358,6 +349,9 @@ func (c environments) begin() (dir string, discard func(), err error) {
 		return "", nil, fmt.Errorf("make the cache directory: %w", err)
 	}
 	unlock, err := lockDir(dir, false)
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
 	if err != nil {
 		_ = c.remove(filepath.Base(dir))
 		return "", nil, err

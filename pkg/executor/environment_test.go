@@ -49,7 +49,7 @@ func packageExecutor(t *testing.T, files map[string]fs.FileMode) (*Executor, *fa
 func isInstaller(p sandbox.Process) bool { return p.Args[0] == "/bin/sh" }
 
 func requiring(list ...string) Request {
-	return Request{Language: "python", Code: []byte("1"), Requirements: list, Env: map[string]string{"UV_INDEX_URL": "http://evil.test/"}}
+	return Request{Tenant: "acme", Language: "python", Code: []byte("1"), Requirements: list, Env: map[string]string{"UV_INDEX_URL": "http://evil.test/"}}
 }
 
 func TestRequirementsAreRefused(t *testing.T) {
@@ -133,6 +133,11 @@ func TestInstall(t *testing.T) {
 	rt.checkDeleted(t)
 	if len(rt.containers) != 3 {
 		t.Fatalf("%d containers", len(rt.containers))
+	}
+	for _, c := range rt.containers {
+		if c.spec.Tenant != "acme" {
+			t.Errorf("container %s is for tenant %q", c.id, c.spec.Tenant)
+		}
 	}
 	checkInstaller(t, rt.containers[0])
 	for _, c := range rt.containers[1:] {

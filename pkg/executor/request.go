@@ -31,6 +31,9 @@ type Request struct {
 	// the run.
 	Requirements []string
 
+	// Tenant is who asks; see [sandbox.Spec].
+	Tenant string
+
 	Isolation sandbox.Level
 	Network   sandbox.NetworkPolicy
 

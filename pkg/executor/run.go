@@ -136,9 +136,6 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
-	if err := r.mayHavePackages(); err != nil {
-		return err
-	}
 	if err := r.container.Isolation().CheckStrict(r.limits); err != nil {
 		return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: err.Error()}
 	}
@@ -197,6 +194,7 @@ func refused(err error) error {
 // spec is what the container is made of.
 func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 	spec := sandbox.Spec{
+		Tenant:          r.req.Tenant,
 		Level:           r.req.Isolation,
 		Network:         r.req.Network,
 		Disk:            r.disk,

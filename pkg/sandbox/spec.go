@@ -59,6 +59,10 @@ type Spec struct {
 	// WorkspaceOnDisk keeps the workspace on disk instead of in memory, with
 	// the same limits.
 	WorkspaceOnDisk bool
+	// Tenant is whom the container is for. Where the kernel can do it (the
+	// mechanism limit:cpus is enforced), busy cores are divided between tenants
+	// and not between their containers. Empty is a tenant of its own.
+	Tenant string
 }
 
 // DiskLimit bounds a file tree. Where a tree exists both must be positive: zero

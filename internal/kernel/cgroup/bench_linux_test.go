@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -31,6 +32,31 @@ func BenchmarkCreateDelete(b *testing.B) {
 			}
 			b.ReportMetric(float64(create.Microseconds())/float64(b.N), "µs/create")
 			b.ReportMetric(float64(remove.Microseconds())/float64(b.N), "µs/delete")
+		})
+	}
+}
+
+// The group of one run below a share: one that others are in, and one that is made
+// and removed with the run.
+func BenchmarkShare(b *testing.B) {
+	h := live(b)
+	for _, c := range []struct{ name, share string }{{"none", ""}, {"used", "share"}, {"first", "share"}} {
+		b.Run(c.name, func(b *testing.B) {
+			if c.name == "used" {
+				stays := scope(b, h, "stays", c.share)
+				defer stays.Delete()
+			}
+			b.ReportAllocs()
+			for range b.N {
+				s := scope(b, h, "bench", c.share)
+				g, err := s.Create("bench-1", Limits{MemoryBytes: 64 * mib, CPUs: 1, Processes: 64})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := errors.Join(g.Delete(), s.Delete()); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

@@ -129,7 +129,11 @@ func delegated(what string) int {
 }
 
 func delegatedRun(h *Hierarchy) error {
-	g, err := h.Create("run", Limits{MemoryBytes: 64 * mib, Processes: 20, CPUs: 1})
+	s, err := h.Scope("run", "run-share", -1)
+	if err != nil {
+		return err
+	}
+	g, err := s.Create("run-1", Limits{MemoryBytes: 64 * mib, Processes: 20, CPUs: 1})
 	if err != nil {
 		return err
 	}
@@ -139,9 +143,9 @@ func delegatedRun(h *Hierarchy) error {
 	if err := cmd.Run(); err == nil {
 		return errors.New("200 MiB fit into 64")
 	}
-	s, err := g.Stats()
-	fmt.Printf("OOM kills: %v at limit: %v\n", s.OOMKills.Value > 0, s.MemoryAtLimit)
-	err = errors.Join(err, g.Delete())
+	got, err := g.Stats()
+	fmt.Printf("OOM kills: %v at limit: %v\n", got.OOMKills.Value > 0, got.MemoryAtLimit)
+	err = errors.Join(err, g.Delete(), s.Delete())
 	again, err2 := Detect(Options{}) // from the group that we have moved to
 	if err = errors.Join(err, err2); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,32 +98,85 @@ func (t *tree) groupsInKernel() int64 {
 	return 0
 }
 
+// Places are the directories that hold the groups, one in each tree. They are
+// below our own group where that is ours to divide, so that a process that is
+// started elsewhere has others.
+func (h *Hierarchy) Places() []string {
+	var places []string
+	for _, t := range h.trees {
+		places = append(places, t.base.path(t.parent))
+	}
+	return places
+}
+
 // Reclaim kills and removes every group whose name starts with prefix, with all
 // that is inside, and returns the names of those that it removed. It is for what
 // a dead instance left behind: the caller knows that nobody else uses such
-// names. Groups that could not be removed are in the error.
-func (h *Hierarchy) Reclaim(prefix string) ([]string, error) {
+// names. It looks where this process makes groups, and in further places, those
+// of the dead. Groups that could not be removed are in the error.
+func (h *Hierarchy) Reclaim(prefix string, places ...string) ([]string, error) {
 	if err := checkName(prefix); err != nil {
 		return nil, err
 	}
 	var removed []string
 	var errs []error
+	reclaim := func(t *tree) {
+		names, err := t.reclaim(prefix)
+		removed = append(removed, names...)
+		errs = append(errs, err)
+	}
 	for _, t := range h.trees {
-		names, err := t.base.subdirs(t.parent)
-		errs = append(errs, ignoreGone(err))
-		for _, name := range names {
-			if !strings.HasPrefix(name, prefix) {
-				continue
-			}
-			if err := t.removeAll(t.parent + "/" + name); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			removed = append(removed, name)
+		reclaim(t)
+	}
+	for _, place := range places {
+		if slices.Contains(h.Places(), place) {
+			continue
 		}
+		t, err := openPlace(place)
+		if err != nil {
+			errs = append(errs, ignoreGone(err))
+			continue
+		}
+		reclaim(t)
+		for _, own := range []string{t.parent, t.parent + selfSuffix} {
+			_ = t.base.rmdir(own) // EBUSY: somebody else's
+		}
+		t.close()
 	}
 	slices.Sort(removed)
 	return slices.Compact(removed), errors.Join(errs...)
+}
+
+// openPlace opens a directory that held groups of another process, to remove them.
+func openPlace(place string) (*tree, error) {
+	base, err := openDir(filepath.Dir(place))
+	if err != nil {
+		return nil, err
+	}
+	t := &tree{version: 1, base: base, parent: filepath.Base(place)}
+	if base.exists("cgroup.controllers") {
+		t.version = 2
+	}
+	if base.exists(t.parent + "/cgroup.kill") {
+		t.uses = []Controller{Kill}
+	}
+	return t, nil
+}
+
+func (t *tree) reclaim(prefix string) (removed []string, err error) {
+	names, err := t.base.subdirs(t.parent)
+	errs := []error{ignoreGone(err)}
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if err := t.removeAll(t.parent + "/" + name); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, name)
+	}
+	return removed, errors.Join(errs...)
 }
 
 // removeAll kills what is in a group and in those below it, and removes them.

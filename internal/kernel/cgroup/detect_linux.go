@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 )
 
 // Options say where to look. The zero value is this machine.
@@ -25,6 +26,9 @@ const DefaultParent = "sandbox-run"
 type Hierarchy struct {
 	trees   []*tree // version 2 first: its kill is atomic
 	support map[Controller]Support
+
+	sharing sync.Mutex     // held while the group of a share is made or removed
+	shares  map[string]int // how many scopes each share has
 }
 
 // detector holds what Detect has read.
@@ -63,7 +67,7 @@ func Detect(o Options) (*Hierarchy, error) {
 	if d.mounts, err = parseMounts(info); err != nil {
 		return nil, fmt.Errorf("cannot read /proc/self/mountinfo: %w", err)
 	}
-	d.h = &Hierarchy{support: map[Controller]Support{}}
+	d.h = &Hierarchy{support: map[Controller]Support{}, shares: map[string]int{}}
 	d.findUnified()
 	d.findLegacy()
 	return d.h, nil

@@ -11,7 +11,7 @@
 //
 //	/sys/fs/cgroup/…/          the base: our own group, or the root
 //	  sandbox-run/             made once, controllers enabled
-//	    <name>/                a Group
+//	    <name>/                a Group; on the way there may be a share and a Scope
 //	  sandbox-run.self/        version 2, no root: where we moved ourselves
 //
 // # Joining

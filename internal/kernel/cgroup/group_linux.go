@@ -40,7 +40,7 @@ const (
 // for concurrent use.
 type Group struct {
 	h      *Hierarchy
-	scope  string // of version 2, or empty
+	scope  *Scope // nil for a group of its own
 	name   string
 	limits Limits
 
@@ -130,17 +130,11 @@ func (h *Hierarchy) checkLimits(l Limits) error {
 // what joining needs. It tells whether the directory was made.
 func (t *tree) create(g *Group) (made bool, err error) {
 	path := t.path(g)
-	err = t.base.mkdir(path)
-	if errors.Is(err, fs.ErrNotExist) { // somebody removed the parent
-		if err = t.prepareAgain(); err == nil {
-			err = t.base.mkdir(path)
-		}
-	}
-	if err != nil {
+	if err := t.mkdir(path); err != nil {
 		return false, err
 	}
 	for _, s := range t.settings(g.limits) {
-		if err := t.base.write(path+"/"+s.file, s.value); err != nil {
+		if err := t.write(path+"/"+s.file, s.value); err != nil {
 			return true, err
 		}
 	}
@@ -153,6 +147,29 @@ func (t *tree) create(g *Group) (made bool, err error) {
 		g.tasks = append(g.tasks, tasks)
 	}
 	return true, err
+}
+
+// mkdir makes a group, and the parent of all groups when somebody has removed it.
+func (t *tree) mkdir(path string) (err error) {
+	for range tries {
+		if err = t.base.mkdir(path); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if err := t.prepareAgain(); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// write sets a value of a new group. A file that is not there may be one of a
+// controller that whoever made the parent anew is about to hand down.
+func (t *tree) write(path, value string) error {
+	err := t.base.write(path, value)
+	if errors.Is(err, fs.ErrNotExist) && t.prepareAgain() == nil {
+		return t.base.write(path, value)
+	}
+	return err
 }
 
 // prepareAgain restores the parent of all groups, with everything it had.

@@ -213,7 +213,7 @@ func withoutUnified(t *testing.T, h *Hierarchy) *Hierarchy {
 	if h.support[Memory].Version == 2 {
 		t.Skip("this host has no version 1 controllers")
 	}
-	legacy := &Hierarchy{support: h.support}
+	legacy := &Hierarchy{support: h.support, shares: map[string]int{}}
 	for _, tr := range h.trees {
 		if tr.version == 1 {
 			legacy.trees = append(legacy.trees, tr)
@@ -348,6 +348,38 @@ func TestReclaim(t *testing.T) {
 	}
 	if _, err := h.Reclaim(""); err == nil {
 		t.Error("an empty prefix would take everything")
+	}
+}
+
+// What a process has left that made its groups elsewhere is found by its word.
+func TestReclaimElsewhere(t *testing.T) {
+	h := live(t)
+	elsewhere, err := Detect(Options{Parent: fmt.Sprintf("sandbox-run-test-%d-elsewhere", os.Getpid())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(elsewhere.Close)
+	dead := create(t, elsewhere, "dead-1", Limits{})
+	create(t, elsewhere, "live-1", Limits{})
+	cmd := again("sleep")
+	startIn(t, dead, cmd)
+	places := append(elsewhere.Places(), "/sys/fs/cgroup/that-is-gone/sandbox-run")
+	if removed, err := h.Reclaim("dead-"); len(removed) > 0 || err != nil {
+		t.Errorf("without its word: %v, %v", removed, err)
+	}
+	if removed, err := h.Reclaim("dead-", places...); err != nil || !slices.Equal(removed, []string{"dead-1"}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	if err := cmd.Wait(); err == nil {
+		t.Error("what was inside lived on")
+	}
+	if removed, err := h.Reclaim("live-", places...); err != nil || !slices.Equal(removed, []string{"live-1"}) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	for _, place := range elsewhere.Places() {
+		if _, err := os.Stat(place); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", place, err)
+		}
 	}
 }
 

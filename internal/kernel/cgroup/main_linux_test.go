@@ -50,6 +50,23 @@ func helper(what string) int {
 	case "burn": // milliseconds of CPU time
 		for cpuTime() < time.Duration(n)*time.Millisecond {
 		}
+	case "spin": // all of them on one core
+		runtime.LockOSThread()
+		var cores, one unix.CPUSet
+		if unix.SchedGetaffinity(0, &cores) != nil {
+			return 3
+		}
+		for one.Count() == 0 {
+			if cores.IsSet(n) {
+				one.Set(n)
+			}
+			n++
+		}
+		if unix.SchedSetaffinity(0, &one) != nil {
+			return 3
+		}
+		for cpuTime() < time.Hour {
+		}
 	case "read":
 		if _, err := os.ReadFile(arg); err != nil {
 			return 3

@@ -9,6 +9,8 @@ import (
 // mend says what to do about an error of Detect.
 func (d *detector) mend(version int, err error) string {
 	switch {
+	case errors.Is(err, errNoClone3):
+		return "use Linux 5.7 or later, and a container whose seccomp filter lets clone3 pass, e.g. Docker 20.10.10 or later"
 	case errors.Is(err, unix.EROFS):
 		return "give the container a writable cgroup file system, e.g. docker run --privileged --cgroupns=private"
 	case version == 1 && errors.Is(err, unix.EACCES) && d.inContainer():

@@ -20,22 +20,30 @@ import (
 //
 // Version 1 checks the rights of whoever opened the tasks file, which are ours:
 // there a scope is nothing.
+//
+// Scopes of one share have a group above them and their groups, see share_linux.go.
 type Scope struct {
 	h     *Hierarchy
 	name  string
+	share string // or empty
 	owner int
-	init  *os.File // of version 2; nil elsewhere
+	init  *os.File     // of version 2; nil elsewhere
+	leave func() error // the share
 }
 
 const scopeInit = "init"
 
 // Scope makes the scope of a container whose init has the user id owner. Where
-// init has our own id (owner is negative) it is nothing but a name.
-func (h *Hierarchy) Scope(name string, owner int) (*Scope, error) {
+// init has our own id (owner is negative) it is nothing but a name. The scopes of
+// one share have the CPU time of one without; an empty share is none.
+func (h *Hierarchy) Scope(name, share string, owner int) (_ *Scope, err error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	s := &Scope{h: h, name: name, owner: owner}
+	s := &Scope{h: h, name: name, share: share, owner: owner}
+	if s.leave, err = h.enterShare(share); err != nil {
+		return nil, fmt.Errorf("cannot make control group %s: %w", share, err)
+	}
 	t := s.tree()
 	if t == nil {
 		return s, nil
@@ -60,22 +68,12 @@ func (s *Scope) tree() *tree {
 }
 
 func (s *Scope) make(t *tree) error {
-	path := t.parent + "/" + s.name
-	err := t.base.mkdir(path)
-	if errors.Is(err, os.ErrNotExist) { // somebody removed the parent
-		if err = t.prepareAgain(); err == nil {
-			err = t.base.mkdir(path)
-		}
-	}
-	if err != nil {
+	path := t.place(s)
+	if err := t.mkdir(path); err != nil {
 		return err
 	}
-	for _, c := range t.uses {
-		if c == Memory || c == CPU || c == PIDs || c == IO {
-			if err := t.base.write(path+"/cgroup.subtree_control", "+"+string(c)); err != nil {
-				return err
-			}
-		}
+	if err := t.handAllDown(path); err != nil {
+		return err
 	}
 	if err := t.base.mkdir(path + "/" + scopeInit); err != nil {
 		return err
@@ -83,6 +81,7 @@ func (s *Scope) make(t *tree) error {
 	if err := t.base.chown(path+"/cgroup.procs", s.owner); err != nil {
 		return err
 	}
+	var err error
 	s.init, err = t.base.open(path+"/"+scopeInit, unix.O_PATH|unix.O_DIRECTORY)
 	return err
 }
@@ -94,12 +93,8 @@ func (s *Scope) InitDir() (*os.File, bool) { return s.init, s.init != nil }
 // Create makes a group for a process that init will start; see
 // [Hierarchy.Create].
 func (s *Scope) Create(name string, l Limits) (*Group, error) {
-	g := &Group{h: s.h, name: name, limits: l}
+	g, err := s.h.create(&Group{h: s.h, scope: s, name: name, limits: l})
 	t := s.tree()
-	if t != nil {
-		g.scope = s.name
-	}
-	g, err := s.h.create(g)
 	if err != nil || t == nil {
 		return g, err
 	}
@@ -109,17 +104,17 @@ func (s *Scope) Create(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
-// Delete removes the scope. Init must be dead and the groups deleted. A scope
-// that is gone is no error.
+// Delete removes the scope, and its share with the last one. Init must be dead and
+// the groups deleted. A scope that is gone is no error.
 func (s *Scope) Delete() error {
 	t := s.tree()
 	if t == nil {
-		return nil
+		return s.leave()
 	}
 	if s.init != nil {
 		s.init.Close()
 	}
-	path := t.parent + "/" + s.name
+	path := t.place(s)
 	deadline := deleteDeadline()
-	return errors.Join(t.remove(path+"/"+scopeInit, deadline), t.remove(path, deadline))
+	return errors.Join(t.remove(path+"/"+scopeInit, deadline), t.remove(path, deadline), s.leave())
 }

@@ -25,15 +25,28 @@ type tree struct {
 func (t *tree) has(c Controller) bool { return slices.Contains(t.uses, c) }
 
 // path is the directory of a group, relative to base.
-func (t *tree) path(g *Group) string {
-	if t.version == 2 && g.scope != "" {
-		return t.parent + "/" + g.scope + "/" + g.name
+func (t *tree) path(g *Group) string { return t.place(g.scope) + "/" + g.name }
+
+// place is the directory that holds the groups of a scope, relative to base.
+func (t *tree) place(s *Scope) string {
+	path := t.parent
+	if s == nil {
+		return path
 	}
-	return t.parent + "/" + g.name
+	if s.share != "" && t.has(CPU) {
+		path += "/" + s.share
+	}
+	if t == s.tree() {
+		path += "/" + s.name
+	}
+	return path
 }
 
 // file is the name of a file of a group, relative to base.
 func (t *tree) file(g *Group, name string) string { return t.path(g) + "/" + name }
+
+// tries is how often something is made anew that others have removed.
+const tries = 10
 
 // prepare makes the parent of all groups and hands the controllers that are
 // wanted down to it. It returns the controllers that failed. It may be called
@@ -41,7 +54,6 @@ func (t *tree) file(g *Group, name string) string { return t.path(g) + "/" + nam
 // that leaves it empty ([Hierarchy.Close]); when that happens in the middle it
 // starts anew.
 func (t *tree) prepare(want []Controller) (failed map[Controller]error, err error) {
-	const tries = 10
 	for range tries {
 		failed, err = t.tryPrepare(want)
 		if t.base.exists(t.parent) {
@@ -89,6 +101,22 @@ func (t *tree) handDown(prefix string, want []Controller, failed map[Controller]
 		}
 	}
 	maps.DeleteFunc(failed, func(_ Controller, err error) bool { return err == nil })
+}
+
+// handAllDown lets the groups below a new version 2 group use what the tree is
+// used for. It is one write because older kernels wait for a grace period of RCU
+// in each.
+func (t *tree) handAllDown(path string) error {
+	var all []string
+	for _, c := range t.uses {
+		if c != CPUAccounting && c != Kill {
+			all = append(all, "+"+string(c))
+		}
+	}
+	if t.version == 1 || len(all) == 0 {
+		return nil
+	}
+	return t.write(path+"/cgroup.subtree_control", strings.Join(all, " "))
 }
 
 // errNotAlone stops us from making room in a group that others live in.

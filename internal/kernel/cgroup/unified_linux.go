@@ -17,6 +17,12 @@ func (d *detector) findUnified() {
 	if i < 0 {
 		return
 	}
+	// Programs are born in their groups, which takes clone3. Without arguments it
+	// is EINVAL, unless a filter hides it as Docker's once did.
+	if _, _, errno := unix.Syscall(unix.SYS_CLONE3, 0, 0, 0); errno == unix.ENOSYS || errno == unix.EPERM {
+		d.deny(2, fmt.Errorf("%w: %w", errNoClone3, errno), controllers()...)
+		return
+	}
 	bases, err := d.unifiedBases(d.mounts[i])
 	for _, path := range bases {
 		var t *tree
@@ -136,6 +142,9 @@ func (d *detector) handedDown(t *tree) ([]Controller, error) {
 	}
 	return have, nil
 }
+
+// errNoClone3 says that somebody hides a system call from us.
+var errNoClone3 = errors.New("clone3, by which programs are born in their groups, is hidden")
 
 // errNotDelegated says that a controller stops somewhere above us.
 var errNotDelegated = errors.New("the controller is not handed down to our group")

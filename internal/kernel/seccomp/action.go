@@ -29,6 +29,7 @@ type Errno uint16
 // The error numbers that the policy uses (asm-generic/errno.h).
 const (
 	EPERM           Errno = 1
+	EACCES          Errno = 13
 	ENOSYS          Errno = 38
 	EPROTONOSUPPORT Errno = 93
 	ESOCKTNOSUPPORT Errno = 94

@@ -13,6 +13,11 @@ type Options struct {
 	// succeed without effect. It is for hosts with cgroup v1, where the buffers
 	// of sockets on loopback are charged to nobody and UDP cannot be bounded.
 	NoUDP bool
+	// Supervised lets whoever serves the filter's listener decide what would reach
+	// a network: with Restricted every connection and every socket for datagrams,
+	// since those would be the host's. Otherwise it is only told of sockets that
+	// are refused. It goes with Inet, which with Restricted goes with nothing else.
+	Supervised bool
 	// Restricted is for hosts that refuse namespaces. What is otherwise private
 	// to the program (ids, System V IPC, inodes, processes, pathname sockets)
 	// is then shared with the host, so the calls that act on it are refused.
@@ -46,6 +51,7 @@ func Default(opts Options) Policy {
 			absent(),
 			refused(),
 			allowed(),
+			allowedConnections(opts),
 		),
 	}
 }

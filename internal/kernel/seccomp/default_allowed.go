@@ -76,6 +76,14 @@ func allowedProcesses() []Rule {
 	}
 }
 
+// allowedConnections are decided before where a socket is the host's.
+func allowedConnections(opts Options) []Rule {
+	if opts.Inet && opts.Restricted {
+		return nil
+	}
+	return []Rule{allow("connect a socket that could be had", "bind", "listen", "connect")}
+}
+
 func allowedIO() []Rule {
 	return []Rule{
 		allow("wait for descriptors",
@@ -89,7 +97,7 @@ func allowedIO() []Rule {
 			"alarm", "getitimer", "setitimer",
 			"timer_create", "timer_settime", "timer_gettime", "timer_getoverrun", "timer_delete"),
 		allow("use a socket that could be had",
-			"bind", "listen", "accept", "accept4", "connect", "shutdown",
+			"accept", "accept4", "shutdown",
 			"sendto", "sendmsg", "sendmmsg", "recvfrom", "recvmsg", "recvmmsg",
 			"getsockname", "getpeername", "getsockopt", "setsockopt"),
 	}

@@ -3,9 +3,10 @@ package seccomp
 // Values of socket(2) and setsockopt(2): linux/socket.h, linux/net.h,
 // linux/in.h and asm-generic/socket.h. They are the same on amd64 and arm64.
 const (
-	afUnix  = 1
-	afInet  = 2
-	afInet6 = 10
+	afUnix   = 1
+	afInet   = 2
+	afInet6  = 10
+	afPacket = 17
 
 	typeMask      = 0xf // the rest of the argument is SOCK_CLOEXEC and SOCK_NONBLOCK
 	sockStream    = 1
@@ -49,6 +50,7 @@ func sockets(opts Options) []Rule {
 		rules = append(rules, Rule{Why: "no network", Names: []string{"socket"}, Action: Fail(EAFNOSUPPORT)})
 	}
 	if opts.Inet && opts.Restricted {
+		rules = append(rules, connections(opts)...)
 		rules = append(rules, fastOpen()...)
 	}
 	if opts.NoUDP {
@@ -92,6 +94,27 @@ func unixSockets() []Rule {
 	return rules
 }
 
+// told is the answer to a socket that is refused like others, but is an attempt
+// to get round the walls, of which somebody should hear.
+func told(opts Options, refusal Errno) Action {
+	if opts.Supervised {
+		return UserNotify
+	}
+	return Fail(refusal)
+}
+
+// connections leaves the program sockets that are of no use until the supervisor
+// has connected them. Without a network namespace they are the host's.
+func connections(opts Options) []Rule {
+	connect := Rule{Why: "connections are the supervisor's to make", Names: []string{"connect"}, Action: UserNotify}
+	if !opts.Supervised {
+		connect.Why, connect.Action = "nobody makes connections", Fail(EACCES)
+	}
+	return []Rule{connect, {
+		Why: "servers would be on the host's network", Names: []string{"bind", "listen"}, Action: Fail(EACCES),
+	}}
+}
+
 // inetSockets allows TCP and UDP and nothing else that rides on IP. A stream
 // may be of other protocols (MPTCP, SMC, SCTP), which Landlock's rules for TCP
 // do not see.
@@ -104,20 +127,34 @@ func inetSockets(opts Options) []Rule {
 		}
 	}
 	rules := []Rule{
+		{Why: "raw packets", Names: socket, Action: told(opts, EAFNOSUPPORT), When: []Condition{Equal32(argFamily, afPacket)}},
 		{Why: "families beyond IP", Names: socket, Action: Fail(EAFNOSUPPORT),
 			When: []Condition{Not(Equal32(argFamily, afInet)), Not(Equal32(argFamily, afInet6))}},
-		{Why: "raw packets", Names: socket, Action: Fail(EPERM),
+		{Why: "raw packets", Names: socket, Action: told(opts, EPERM),
 			When: []Condition{MaskedEqual(argType, typeMask, sockRaw)}},
 		allow(sockStream, protoAny),
 		allow(sockStream, protoTCP),
 	}
-	if opts.NoUDP {
+	switch {
+	case opts.Restricted && opts.Supervised:
+		for _, protocol := range []uint32{protoAny, protoUDP} {
+			datagrams := allow(sockDgram, protocol)
+			datagrams.Why, datagrams.Action = "datagrams would reach the host's network; the supervisor puts something in their place", UserNotify
+			rules = append(rules, datagrams)
+		}
+	case opts.Restricted:
+		rules = append(rules, Rule{
+			Why:   "datagrams would reach the host's network",
+			Names: socket, Action: Fail(ESOCKTNOSUPPORT),
+			When: []Condition{MaskedEqual(argType, typeMask, sockDgram)},
+		})
+	case opts.NoUDP:
 		rules = append(rules, Rule{
 			Why:   "the queues of UDP cannot be bounded where no cgroup charges them",
 			Names: socket, Action: Fail(ESOCKTNOSUPPORT),
 			When: []Condition{MaskedEqual(argType, typeMask, sockDgram)},
 		})
-	} else {
+	default:
 		rules = append(rules, allow(sockDgram, protoAny), allow(sockDgram, protoUDP))
 	}
 	return append(rules, Rule{Why: "other protocols over IP", Names: socket, Action: Fail(EPROTONOSUPPORT)})

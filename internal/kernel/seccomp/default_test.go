@@ -8,13 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyOptions are all combinations of options.
+// everyOptions are all combinations of options that have a meaning.
 func everyOptions() []Options {
 	var every []Options
-	for bits := range 16 {
-		every = append(every, Options{
-			Inet: bits&1 != 0, NoUDP: bits&2 != 0, Restricted: bits&4 != 0, AllowAffinity: bits&8 != 0,
-		})
+	for bits := range 32 {
+		opts := Options{
+			Inet: bits&1 != 0, NoUDP: bits&2 != 0, Restricted: bits&4 != 0, AllowAffinity: bits&8 != 0, Supervised: bits&16 != 0,
+		}
+		if opts.Inet || !opts.Supervised {
+			every = append(every, opts)
+		}
 	}
 	return every
 }
@@ -77,6 +80,7 @@ const (
 	high    = 1 << 32 // beyond what the kernel sees of an int
 	cloexec = 0o2000000
 
+	eacces   = actionErrno | Action(EACCES)
 	eperm    = actionErrno | Action(EPERM)
 	enosys   = actionErrno | Action(ENOSYS)
 	noFamily = actionErrno | Action(EAFNOSUPPORT)
@@ -224,6 +228,68 @@ func TestRestrictedVerdicts(t *testing.T) {
 	})
 }
 
+// TestSupervisedVerdicts: what would reach a network is the supervisor's to
+// decide, and with namespaces only what is refused anyway.
+func TestSupervisedVerdicts(t *testing.T) {
+	full, noUDP := Options{Inet: true, Supervised: true}, Options{Inet: true, Supervised: true, NoUDP: true}
+	alone, outside := Options{Inet: true, Restricted: true}, Options{Inet: true, Restricted: true, Supervised: true}
+	outsideNoUDP := Options{Inet: true, Restricted: true, Supervised: true, NoUDP: true}
+	expect(t, []expectation{
+		{full, "connect", nil, Allow},
+		{full, "bind", nil, Allow},
+		{full, "listen", nil, Allow},
+		{full, "socket", []uint64{afInet, sockStream}, Allow},
+		{full, "socket", []uint64{afInet, sockDgram}, Allow},
+		{full, "socket", []uint64{afInet, sockRaw, 1}, UserNotify},
+		{full, "socket", []uint64{afInet6 | high, sockRaw | cloexec | high<<31, 255}, UserNotify},
+		{full, "socket", []uint64{afPacket, sockDgram, 0x300}, UserNotify},
+		{full, "socket", []uint64{afPacket | high, sockRaw}, UserNotify},
+		{full, "socket", []uint64{afUnix, sockRaw}, noFamily},
+		{full, "socket", []uint64{afInet, sockSeqpacket}, noProto},
+		{full, "socket", []uint64{16, sockRaw}, noFamily}, // AF_NETLINK
+		{full, "socketpair", []uint64{afPacket, sockRaw}, noFamily},
+		{full, "seccomp", []uint64{1, 8}, eperm},
+		{noUDP, "socket", []uint64{afInet, sockDgram}, noType},
+		{noUDP, "socket", []uint64{afInet6, sockRaw}, UserNotify},
+		{noUDP, "socket", []uint64{afUnix, sockDgram}, Allow},
+		{noUDP, "connect", nil, Allow},
+
+		{outside, "connect", nil, UserNotify},
+		{outside, "connect", []uint64{high, high, high}, UserNotify},
+		{outside, "bind", nil, eacces},
+		{outside, "listen", nil, eacces},
+		{outside, "accept4", nil, Allow},
+		{outside, "socket", []uint64{afInet, sockStream | cloexec}, Allow},
+		{outside, "socket", []uint64{afInet6, sockStream, protoTCP}, Allow},
+		{outside, "socket", []uint64{afInet, sockStream, 262}, noProto},
+		{outside, "socket", []uint64{afInet, sockDgram}, UserNotify},
+		{outside, "socket", []uint64{afInet6 | high, sockDgram | cloexec | high, protoUDP | high}, UserNotify},
+		{outside, "socket", []uint64{afInet, sockDgram, 1}, noProto}, // ICMP
+		{outside, "socket", []uint64{afInet, sockDgram, 136}, noProto},
+		{outside, "socket", []uint64{afInet, sockRaw, 1 | high}, UserNotify},
+		{outside, "socket", []uint64{afPacket, 10}, UserNotify},
+		{outside, "socket", []uint64{afInet, 10}, noProto},
+		{outside, "socket", []uint64{afUnix, sockStream}, noFamily},
+		{outside, "socketpair", []uint64{afUnix, sockSeqpacket}, Allow},
+		{outside, "socketpair", []uint64{afUnix, sockDgram}, noFamily},
+		{outside, "sendto", []uint64{0, 0, 0, 0x20000000 | high}, noOption},
+		{outside, "sendmsg", []uint64{0, 0, 0x20004000}, noOption},
+		{outside, "sendmmsg", []uint64{0, 0, 0, 0x20000000}, noOption},
+		{outside, "sendto", []uint64{0, 0, 0, 0x4000}, Allow},
+		{outside, "setsockopt", []uint64{0, 1, soRcvbuf}, Allow},
+		{outsideNoUDP, "socket", []uint64{afInet, sockDgram}, UserNotify},
+		{outsideNoUDP, "setsockopt", []uint64{0, 1, soRcvbuf}, Ignore},
+
+		{alone, "connect", nil, eacces},
+		{alone, "bind", nil, eacces},
+		{alone, "listen", nil, eacces},
+		{alone, "socket", []uint64{afInet, sockDgram | cloexec | high}, noType},
+		{alone, "socket", []uint64{afInet, sockRaw}, eperm},
+		{alone, "socket", []uint64{afPacket, sockRaw}, noFamily},
+		{Options{Restricted: true}, "connect", nil, Allow}, // there is no socket to connect
+	})
+}
+
 // TestFamilies walks all address families and types.
 func TestFamilies(t *testing.T) {
 	for _, opts := range everyOptions() {
@@ -231,21 +297,29 @@ func TestFamilies(t *testing.T) {
 			m := compiled(t, Default(opts), arch)
 			for family := range uint64(64) {
 				for kind := range uint64(16) {
-					got := verdictOf(t, m, arch, "socket", family, kind) == Allow
-					want := false
-					switch family {
-					case afUnix:
-						want = !opts.Restricted && (kind == sockStream || kind == sockDgram || kind == sockSeqpacket)
-					case afInet, afInet6:
-						want = opts.Inet && (kind == sockStream || (kind == sockDgram && !opts.NoUDP))
-					}
-					if got != want {
-						t.Errorf("%+v: family %d, type %d: allowed %v", opts, family, kind, got)
+					got := verdictOf(t, m, arch, "socket", family, kind)
+					allowed, asked := wantedSocket(opts, family, kind)
+					if (got == Allow) != allowed || (got == UserNotify) != asked {
+						t.Errorf("%+v: family %d, type %d: %v", opts, family, kind, got)
 					}
 				}
 			}
 		}
 	}
+}
+
+// wantedSocket tells whether a socket is a program's to have, or to ask for.
+func wantedSocket(opts Options, family, kind uint64) (allowed, asked bool) {
+	switch family {
+	case afUnix:
+		allowed = !opts.Restricted && (kind == sockStream || kind == sockDgram || kind == sockSeqpacket)
+	case afInet, afInet6:
+		allowed = opts.Inet && (kind == sockStream || kind == sockDgram && !opts.NoUDP && !opts.Restricted)
+		asked = opts.Supervised && (kind == sockRaw || kind == sockDgram && opts.Restricted)
+	case afPacket:
+		asked = opts.Supervised
+	}
+	return allowed, asked
 }
 
 // TestHighBitsNeverOpen flips bits that the kernel does not look at, or does:
@@ -313,7 +387,14 @@ func TestToolchainsFloor(t *testing.T) {
 				if number, _ := arch.number(name); number < 0 {
 					continue
 				}
-				if got := verdictOf(t, m, arch, name); got != Allow {
+				want := Allow
+				if name == "connect" && opts.Inet && opts.Restricted {
+					want = eacces
+					if opts.Supervised {
+						want = UserNotify
+					}
+				}
+				if got := verdictOf(t, m, arch, name); got != want {
 					t.Errorf("%+v: %s: %v", opts, name, got)
 				}
 			}
@@ -360,7 +441,7 @@ func TestDefaultIsSmall(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%#x %+v: %d instructions, longest path %d", uint32(arch), opts, len(program), longestPath(program))
-			if len(program) > 256 || longestPath(program) > 56 {
+			if len(program) > 264 || longestPath(program) > 56 {
 				t.Errorf("%#x %+v: %d instructions, longest path %d", uint32(arch), opts, len(program), longestPath(program))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,19 +90,49 @@ func underFilter(t *testing.T) bool {
 }
 
 func TestLiveFamilies(t *testing.T) {
-	for _, opts := range []Options{{}, {Inet: true}, {Restricted: true}} {
+	for _, opts := range []Options{{}, {Inet: true}, {Restricted: true}, {Inet: true, Restricted: true}, {Inet: true, Supervised: true}, {Inet: true, Restricted: true, Supervised: true}} {
 		var calls []rawCall
 		for family := range uintptr(51) {
 			calls = append(calls, rawCall{unix.SYS_SOCKET, [6]uintptr{family, unix.SOCK_DGRAM}})
 		}
 		for family, got := range errnos(t, nativeFilter(t, opts), calls) {
 			want := unix.EAFNOSUPPORT
-			if family == unix.AF_UNIX && !opts.Restricted || opts.Inet && (family == unix.AF_INET || family == unix.AF_INET6) {
+			allowed, asked := wantedSocket(opts, uint64(family), sockDgram)
+			switch {
+			case allowed:
 				want = 0
+			case asked:
+				want = nobodyListens
+			case opts.Inet && (family == unix.AF_INET || family == unix.AF_INET6):
+				want = unix.ESOCKTNOSUPPORT
 			}
 			if got != want {
 				t.Errorf("%+v: family %d: got %v, want %v", opts, family, got, want)
 			}
+		}
+	}
+}
+
+// nobodyListens is the kernel's answer to a call that a filter asks about when
+// it was installed without a listener.
+const nobodyListens = unix.ENOSYS
+
+// TestLiveConnections lets the kernel judge what sockets of the host's network
+// are good for.
+func TestLiveConnections(t *testing.T) {
+	const none = ^uintptr(0)
+	for opts, answers := range map[Options][]syscall.Errno{
+		{Inet: true, Restricted: true}:                   {unix.EACCES, unix.EACCES, unix.EACCES, unix.EOPNOTSUPP, unix.EOPNOTSUPP, unix.EOPNOTSUPP, unix.EBADF, unix.EPERM},
+		{Inet: true, Restricted: true, Supervised: true}: {nobodyListens, unix.EACCES, unix.EACCES, unix.EOPNOTSUPP, unix.EOPNOTSUPP, unix.EOPNOTSUPP, unix.EBADF, nobodyListens},
+		{Inet: true, Supervised: true}:                   {unix.EBADF, unix.EBADF, unix.EBADF, unix.EBADF, unix.EBADF, unix.EBADF, unix.EBADF, nobodyListens},
+	} {
+		got := errnos(t, nativeFilter(t, opts), []rawCall{
+			{unix.SYS_CONNECT, [6]uintptr{none}}, {unix.SYS_BIND, [6]uintptr{none}}, {unix.SYS_LISTEN, [6]uintptr{none}},
+			{unix.SYS_SENDTO, [6]uintptr{none, 0, 0, unix.MSG_FASTOPEN | 1<<32}}, {unix.SYS_SENDMSG, [6]uintptr{none, 0, unix.MSG_FASTOPEN}}, {unix.SYS_SENDMMSG, [6]uintptr{none, 0, 0, unix.MSG_FASTOPEN}},
+			{unix.SYS_SENDTO, [6]uintptr{none}}, {unix.SYS_SOCKET, [6]uintptr{unix.AF_INET | 1<<32, unix.SOCK_RAW | unix.SOCK_CLOEXEC, 1}},
+		})
+		if !slices.Equal(got, answers) {
+			t.Errorf("%+v: %v, want %v", opts, got, answers)
 		}
 	}
 }
@@ -141,7 +172,7 @@ func TestLivePrograms(t *testing.T) {
 		{"rust", []string{"rustc"}, [][]string{{"0", "-o", "rust.out", "main.rs"}, {"./rust.out"}}},
 		{"java", []string{"javac", "java"}, [][]string{{"0", "Main.java"}, {"1", "Main"}}},
 	}
-	for _, opts := range []Options{{}, {Restricted: true}, {Inet: true, NoUDP: true}} {
+	for _, opts := range []Options{{}, {Restricted: true}, {Inet: true, NoUDP: true}, {Inet: true, Restricted: true, Supervised: true}} {
 		filter := nativeFilter(t, opts)
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%s/%+v", test.name, opts), func(t *testing.T) {

@@ -96,11 +96,13 @@ func (u UV) Plan(tc language.Toolchain, list []Requirement) (*Plan, error) {
 // installScript makes an environment that may be moved and fills it with wheels.
 // Nothing that they hold is run. Nobody can write the environment when it is used,
 // so that bytecode is made now; not by uv, whose Python starts with the .pth files
-// of the packages, and these are code. What does not compile is left as it is.
+// of the packages, and these are code. Several processes need shared memory, which
+// isolation restricted does not have. What does not compile is left as it is.
 const installScript = `uv=$0 python=$1 venv=$2 index=$3; shift 3
 "$uv" venv --quiet --relocatable --python "$python" "$venv" &&
 "$uv" pip install --python "$venv/bin/python3" --index-url "$index" --no-build -- "$@" &&
-{ "$python" -I -S -m compileall -qq -j 0 --invalidation-mode unchecked-hash "$venv/lib" || :; }`
+set -- -I -S -m compileall -qq --invalidation-mode unchecked-hash &&
+{ "$python" "$@" -j 0 "$venv/lib" 2>/dev/null || "$python" "$@" "$venv/lib" || :; }`
 
 // key names an environment by all that it follows from.
 func (u UV) key(tc language.Toolchain, index *url.URL, list []Requirement) string {

@@ -40,6 +40,7 @@ type child struct {
 	limits   []rlimit
 	cores    []byte // cpu_set_t of the only cores to run on, or nil
 	filter   []byte // seccomp program, 8 bytes an instruction
+	notify   uint   // flags of seccomp(2) for a filter that asks, whose listener init sends; else 0
 }
 
 func (ch *child) build() error {
@@ -121,7 +122,10 @@ func (ch *child) seccomp() {
 	program := binary.NativeEndian.AppendUint64(nil, uint64(uint16(len(ch.filter)/8))) // struct sock_fprog: length, pointer
 	fprog := ch.p.Bytes(append(program, make([]byte, 8)...))
 	ch.p.SetPointer(fprog, 8, ch.p.Bytes(ch.filter))
-	ch.p.Call("install the seccomp filter", unix.SYS_SECCOMP, spawn.Value(setModeFilter), spawn.Value(0), fprog)
+	install := ch.p.Call("install the seccomp filter", unix.SYS_SECCOMP, spawn.Value(setModeFilter), spawn.Value(ch.notify), fprog)
+	if ch.notify != 0 {
+		ch.p.SendFiles(install.Save())
+	}
 }
 
 // exec replaces the child by the program. A name without a slash is tried in

@@ -107,7 +107,7 @@ func (c *container) makeScope() (err error) {
 	if c.identity.root {
 		owner = c.identity.id
 	}
-	c.scope, err = c.rt.host.cgroups.Scope(c.id, owner)
+	c.scope, err = c.rt.host.cgroups.Scope(c.id, c.rt.instance.tenantName(c.spec.Tenant), owner)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,18 +40,21 @@ type record struct {
 	PID    int      `json:"pid"`
 	Name   string   `json:"name"`
 	Dirs   []string `json:"dirs"`
+	// Groups are the directories in which it made control groups.
+	Groups []string `json:"groups"`
 }
 
 // numberFile is the name of a number's file.
 func numberFile(number int) string { return fmt.Sprintf("i%04x", number) }
 
-// newInstance takes a free number below the runtime directory.
-func newInstance(dir string) (*instance, error) {
+// newInstance takes a free number below the runtime directory. groups is where the
+// process makes control groups.
+func newInstance(dir string, groups []string) (*instance, error) {
 	if err := prepareRuntimeDir(dir); err != nil {
 		return nil, err
 	}
 	for range 100 {
-		i, err := takeNumber(dir, rand.IntN(instances))
+		i, err := takeNumber(dir, rand.IntN(instances), groups)
 		if err != nil || i != nil {
 			return i, err
 		}
@@ -59,7 +63,7 @@ func newInstance(dir string) (*instance, error) {
 }
 
 // takeNumber returns nil without an error when the number is taken.
-func takeNumber(dir string, number int) (*instance, error) {
+func takeNumber(dir string, number int, groups []string) (*instance, error) {
 	path := filepath.Join(dir, numberFile(number))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -79,12 +83,22 @@ func takeNumber(dir string, number int) (*instance, error) {
 	name := fmt.Sprintf("%s-%016x", numberFile(number), rand.Uint64())
 	i := &instance{number: number, name: name, path: path, lock: f}
 	i.dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
-	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.dir}})
+	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.dir}, Groups: groups})
 	if _, err := f.Write(content); err != nil {
 		i.release(false)
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
 	return i, nil
+}
+
+// tenantName is the name of the control group above those of a tenant's containers,
+// or empty for no tenant. It tells nobody who that is.
+func (i *instance) tenantName(tenant string) string {
+	if tenant == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(tenant))
+	return fmt.Sprintf("%s-t%x", i.name, sum[:8])
 }
 
 // makeDir makes the instance's directory, or sees that it is still ours: a

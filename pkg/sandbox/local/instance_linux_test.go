@@ -46,7 +46,7 @@ func TestHelperHoldInstance(t *testing.T) {
 	if dir == "" {
 		t.Skip("run by TestDeadOwnerIsReclaimed")
 	}
-	i, err := newInstance(dir)
+	i, err := newInstance(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,14 +108,14 @@ func TestDeadOwnerIsReclaimed(t *testing.T) {
 
 func TestNumberIsTakenOnce(t *testing.T) {
 	dir := runtimeDir(t)
-	first, err := takeNumber(dir, 7)
+	first, err := takeNumber(dir, 7, nil)
 	if err != nil || first == nil {
 		t.Fatal(first, err)
 	}
-	if again, err := takeNumber(dir, 7); again != nil || err != nil {
+	if again, err := takeNumber(dir, 7, nil); again != nil || err != nil {
 		t.Errorf("taken twice: %v, %v", again, err)
 	}
-	other, err := takeNumber(dir, 8)
+	other, err := takeNumber(dir, 8, nil)
 	if err != nil || other == nil || other.name == first.name || other.dir == first.dir {
 		t.Fatal(other, err)
 	}
@@ -127,7 +127,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 	if _, err := os.Lstat(first.dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of a released instance is left: %v", err)
 	}
-	again, err := takeNumber(dir, 7)
+	again, err := takeNumber(dir, 7, nil)
 	if err != nil || again == nil || again.name == first.name {
 		t.Fatalf("a released number: %v, %v", again, err)
 	}
@@ -141,7 +141,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 // file of the next owner for it.
 func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 	dir := runtimeDir(t)
-	old, err := takeNumber(dir, 7)
+	old, err := takeNumber(dir, 7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	old.release(false)
-	next, err := takeNumber(dir, 7)
+	next, err := takeNumber(dir, 7, nil)
 	if err != nil || next == nil {
 		t.Fatal(next, err)
 	}
@@ -158,7 +158,7 @@ func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 	if err := reclaimFile(late, old.path, func(record) error { t.Error("nobody is dead"); return nil }); err != nil {
 		t.Error(err)
 	}
-	if again, _ := takeNumber(dir, 7); again != nil {
+	if again, _ := takeNumber(dir, 7, nil); again != nil {
 		t.Error("the next owner's number could be taken again")
 	}
 }
@@ -173,7 +173,7 @@ func TestNumbersUnderContention(t *testing.T) {
 		group.Go(func() {
 			for n := range 200 {
 				number := n % len(owners)
-				if i, err := takeNumber(dir, number); err != nil {
+				if i, err := takeNumber(dir, number, nil); err != nil {
 					t.Error(err)
 				} else if i != nil {
 					if !owners[number].TryLock() {
@@ -261,7 +261,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if i, err := newInstance(dir); err == nil {
+			if i, err := newInstance(dir, nil); err == nil {
 				i.release(false)
 				t.Error("a planted directory was used")
 			}
@@ -272,7 +272,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 func TestRuntimeDirThatIsOurs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 { // made, then found
-		i, err := newInstance(dir)
+		i, err := newInstance(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -292,5 +292,23 @@ func TestDefaultRuntimeDir(t *testing.T) {
 	}
 	if got := defaultRuntimeDir(); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// A tenant's control group is found by the instance's name, and does not tell whose
+// it is.
+func TestTenantName(t *testing.T) {
+	dir := runtimeDir(t)
+	a, err := newInstance(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.release(false)
+	acme, lab := a.tenantName("acme"), a.tenantName("lab")
+	if !strings.HasPrefix(acme, a.name+"-") || strings.Contains(acme, "acme") || acme == lab || acme != a.tenantName("acme") {
+		t.Errorf("acme is %s, lab is %s, of %s", acme, lab, a.name)
+	}
+	if name := a.tenantName(""); name != "" {
+		t.Errorf("no tenant is %s", name)
 	}
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -32,11 +33,42 @@ func (c *container) killPrograms() error {
 		}
 		p.KillTree()
 	}
-	_, err := c.init.Do(&p)
+	return c.tell(&p)
+}
+
+// silence is how long an init may take for an answer. It makes a few system
+// calls; but without namespaces a program of its own user may have stopped it.
+const silence = 2 * time.Second
+
+// tell has init make calls that end a program, and waits for no init that does
+// not answer. One that is gone has ended everything.
+func (c *container) tell(p *spawn.Program) error {
+	answered := make(chan struct{})
+	timer := time.AfterFunc(silence, func() { c.rouse(answered) })
+	_, err := c.init.Do(p)
+	timer.Stop()
+	close(answered)
 	if errors.Is(err, spawn.ErrGone) {
 		return nil
 	}
 	return err
+}
+
+// rouse gets an init to answer: it is continued, since what it has to end would
+// outlive it; in a pid namespace nothing does, so there it is killed.
+func (c *container) rouse(answered <-chan struct{}) {
+	for {
+		if c.walls.namespaces {
+			_ = c.init.Kill()
+			return
+		}
+		_ = unix.PidfdSendSignal(int(c.init.Pidfd.Fd()), unix.SIGCONT, nil, 0)
+		select {
+		case <-answered:
+			return
+		case <-time.After(silence):
+		}
+	}
 }
 
 // killRest kills what a process has left behind and waits until it is gone.

@@ -68,6 +68,9 @@ func (c *container) readableHost() []string {
 	paths := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc",
 		"/etc/ld.so.cache", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/hosts",
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d", "/etc/crypto-policies"}
+	if c.spec.Network.LeadsOut() {
+		paths = append(paths, trustStores...)
+	}
 	for _, m := range c.spec.Mounts {
 		if m.Source != "" {
 			paths = append(paths, m.Source)

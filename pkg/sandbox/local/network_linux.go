@@ -176,7 +176,10 @@ func (c *container) processPolicy(p sandbox.Process) (sandbox.NetworkPolicy, err
 	if err := own.Validate(); err != nil {
 		return own, err
 	}
-	if own.Mode == sandbox.NetworkNone || own.Mode == all || c.network != nil {
+	switch {
+	case own.Mode == sandbox.NetworkLocalhost && c.walls.seccomp && !c.walls.namespaces:
+		return own, errNoLoopback
+	case own.Mode == sandbox.NetworkNone || own.Mode == all || c.network != nil:
 		return own, nil
 	}
 	return own, fmt.Errorf("the process asks for network %s and its container has network %s", own.Mode, all)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -32,10 +33,12 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 		return nil, errNoLoopDisk("isolation full is what mounts one")
 	}
 	if spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp {
-		return nil, &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}
+		return nil, errNoLoopback
 	}
 	if spec.Network.LeadsOut() {
-		return nil, r.noWayOut(spec.Network.Mode, w, why)
+		if c.network, err = r.networkOutside(spec.Network, w, why); err != nil {
+			return nil, err
+		}
 	}
 	if w.landlock && r.host.landlockABI < minLandlock {
 		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
@@ -54,19 +57,51 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 		return nil, err
 	}
 	c.isolation = r.host.isolationOutside(w, why)
+	if c.network != nil {
+		c.isolation.Mechanisms["network"] = api.Degraded
+		c.isolation.Warnings = append(c.isolation.Warnings, "network: "+outsideNetwork)
+	}
 	return c, c.makeDirs()
 }
 
-// noWayOut says what a network that leads out needs.
-func (r *Runtime) noWayOut(mode sandbox.NetworkMode, w walls, why error) error {
-	e := &sandbox.UnsupportedError{What: "network " + string(mode), Reason: "nothing stands between the program and the host's network at isolation none", Mend: "Ask for isolation full"}
+var errNoLoopback = &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}
+
+// outsideNetwork says what a supervised network lacks.
+const outsideNetwork = "connections are made for the program; it has no servers and no UDP, and names resolve by glibc and Go alone"
+
+// networkOutside is a way out without a network namespace: by a supervisor.
+func (r *Runtime) networkOutside(p sandbox.NetworkPolicy, w walls, why error) (*network, error) {
+	e := &sandbox.UnsupportedError{What: "network " + string(p.Mode), Reason: "nothing stands between the program and the host's network at isolation none", Mend: "Ask for isolation full"}
 	if w.seccomp {
-		e.Reason = "it needs a network namespace, and isolation restricted has none"
+		err := supervisable()
+		if err == nil {
+			return r.newNetwork(p, false)
+		}
+		e.Reason = err.Error() + ", and isolation restricted has no network namespace"
 	}
 	if why != nil {
 		e.Reason, e.Mend = fmt.Sprintf("%s; isolation full fails: %v", e.Reason, why), r.host.mendNamespaces()
 	}
-	return e
+	return nil, e
+}
+
+// resolving has libc ask our name server by TCP where a datagram's socket is
+// something else: it would not take an answer from there.
+func (c *container) resolving(p sandbox.Process) sandbox.Process {
+	if c.walls.namespaces || c.network == nil {
+		return p
+	}
+	const name = "RES_OPTIONS=" // resolv.conf(5)
+	env := []string{name + "use-vc"}
+	for _, kv := range p.Env {
+		if own, ok := strings.CutPrefix(kv, name); ok {
+			env[0] += " " + own
+		} else {
+			env = append(env, kv)
+		}
+	}
+	p.Env = env
+	return p
 }
 
 // makeDirs makes the directories that stand for the world's.

@@ -16,18 +16,20 @@ import (
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, Volumes: true, WorkspaceOnDisk: r.host.root}
 	full := r.try(ctx, sandbox.LevelFull, sandbox.NetworkNone)
-	out := full
 	restricted := r.try(ctx, sandbox.LevelRestricted, sandbox.NetworkNone)
 	caps.Networks = []sandbox.NetworkMode{sandbox.NetworkNone}
+	strongest := sandbox.LevelRestricted
 	if full == nil {
-		caps.Levels = append(caps.Levels, sandbox.LevelFull)
+		strongest = sandbox.LevelFull
+		caps.Levels = append(caps.Levels, strongest)
 		caps.Networks = append(caps.Networks, sandbox.NetworkLocalhost)
-		if out = r.try(ctx, sandbox.LevelFull, sandbox.NetworkFull); out == nil {
-			caps.Networks = append(caps.Networks, sandbox.NetworkAllowlist, sandbox.NetworkFull)
-		}
 	}
 	if restricted == nil {
 		caps.Levels = append(caps.Levels, sandbox.LevelRestricted)
+	}
+	out := r.try(ctx, strongest, sandbox.NetworkFull)
+	if out == nil {
+		caps.Networks = append(caps.Networks, sandbox.NetworkAllowlist, sandbox.NetworkFull)
 	}
 	caps.Levels = append(caps.Levels, sandbox.LevelNone)
 	caps.Mechanisms = append(r.wallMechanisms(full), r.networkWall(full, out))
@@ -117,17 +119,17 @@ func (r *Runtime) deviceWall(outside bool) sandbox.Mechanism {
 	return m
 }
 
-// networkWall describes what leads out, which is nothing where full or out, what
-// its container failed with, is not nil.
+// networkWall describes what leads out. full and out are why there are no
+// namespaces, and why nothing leads out.
 func (r *Runtime) networkWall(full, out error) sandbox.Mechanism {
 	m := sandbox.Mechanism{Name: "network", State: api.Enforced, Detail: "connections and names go through a relay that holds them against the allow-list"}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
-	case full != nil:
-		m.Detail = "none at all; what leads out needs namespaces"
 	case out != nil:
 		m.State, m.Detail = api.Degraded, "nothing leads out: "+out.Error()
+	case full != nil:
+		m.State, m.Detail, m.Mend = api.Degraded, outsideNetwork, r.host.mendNamespaces()
 	case r.redirects == redirectAbsent:
 		m.State, m.Detail, m.Mend = api.Degraded, "the ports that an allow-list names lead to the relay; "+r.whyNoRedirect.Error(), mendRedirect
 	}
@@ -151,7 +153,7 @@ func (r *Runtime) limitMechanisms(namespaces bool) []sandbox.Mechanism {
 		controller            cgroup.Controller
 	}{
 		{sandbox.LimitMemory, "memory and swap", "RLIMIT_DATA for each process, and a sample of the whole every 5 ms", cgroup.Memory},
-		{sandbox.LimitCPUs, "cores' worth of time", "whole cores by affinity", cgroup.CPU},
+		{sandbox.LimitCPUs, "cores' worth of time, and a server's tenants share the cores evenly", "whole cores by affinity; nothing divides them between a server's tenants", cgroup.CPU},
 		{sandbox.LimitCPUTime, "the clock of the control group", "RLIMIT_CPU for each process", cgroup.CPUAccounting},
 		{sandbox.LimitProcesses, "processes and threads", nproc, cgroup.PIDs},
 	} {

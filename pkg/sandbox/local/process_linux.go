@@ -40,7 +40,7 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	if err := c.mayStart(p); err != nil {
 		return nil, err
 	}
-	p = c.translate(p)
+	p = c.resolving(c.translate(p))
 	pr := &process{c: c, done: make(chan struct{})}
 	if err := pr.prepare(ctx, p); err != nil {
 		pr.abandon()
@@ -107,7 +107,7 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 // launch has init fork the program and returns when it was executed.
 func (pr *process) launch(p sandbox.Process) error {
 	var program spawn.Program
-	filter, err := pr.c.filter(pr.policy.Mode)
+	filter, err := pr.c.filter(pr.policy)
 	if err != nil {
 		return err
 	}
@@ -116,6 +116,9 @@ func (pr *process) launch(p sandbox.Process) error {
 		limits: pr.c.rlimits(p.Limits, pr.group.held),
 		cores:  someCores(pr.group.affinity()),
 		filter: filter,
+	}
+	if pr.supervised() {
+		ch.notify = pr.c.rt.host.notify
 	}
 	pr.openStreamsInside(&ch, p)
 	pr.group.enter(&program)
@@ -135,15 +138,49 @@ func (pr *process) launch(p sandbox.Process) error {
 	}
 	pr.pid = reply.PID
 	if err := pr.group.settle(); err != nil {
+		closeFiles(reply.Files)
 		return err
 	}
+	return pr.take(p, reply.Files)
+}
+
+// supervised tells whether the process's filter asks us.
+func (pr *process) supervised() bool { return pr.c.supervises(pr.policy) }
+
+// take takes the descriptors that init has sent: the terminal, then the listener
+// of the filter.
+func (pr *process) take(p sandbox.Process, files []*os.File) error {
+	want := 0
 	if p.TTY != nil {
-		if len(reply.Files) != 1 {
-			return fmt.Errorf("init sent %d terminals", len(reply.Files))
+		want++
+	}
+	if pr.supervised() {
+		want++
+	}
+	if len(files) != want {
+		closeFiles(files)
+		return fmt.Errorf("init sent %d descriptors of %d", len(files), want)
+	}
+	if pr.supervised() {
+		user := -1
+		if c := pr.c; c.identity.root && !c.walls.namespaces {
+			user = c.identity.id + 1
 		}
-		return pr.streams.attachTerminal(reply.Files[0])
+		if err := pr.out.supervise(files[want-1], user); err != nil {
+			closeFiles(files[:want-1])
+			return err
+		}
+	}
+	if p.TTY != nil {
+		return pr.streams.attachTerminal(files[0])
 	}
 	return nil
+}
+
+func closeFiles(files []*os.File) {
+	for _, f := range files {
+		f.Close()
+	}
 }
 
 // openStreamsInside decides what the child's descriptors 0, 1 and 2 are.
@@ -206,7 +243,7 @@ func (pr *process) abandon() {
 		// Init may be stuck half-way into the group.
 		var p spawn.Program
 		pr.group.leave(&p)
-		_ = pr.tell(&p)
+		_ = pr.c.tell(&p)
 		pr.c.killRest()
 	}
 	if pr.streams != nil {
@@ -284,7 +321,7 @@ func (pr *process) Signal(sig syscall.Signal) error {
 	for _, target := range []int{-pr.pid, pr.pid} {
 		p.Call("kill", unix.SYS_KILL, spawn.Value(target), spawn.Value(int(sig))).Allow(unix.ESRCH)
 	}
-	return pr.tell(&p)
+	return pr.c.tell(&p)
 }
 
 // Kill implements [sandbox.Running].
@@ -295,14 +332,6 @@ func (pr *process) Kill() error {
 	default:
 	}
 	return pr.c.killPrograms()
-}
-
-func (pr *process) tell(p *spawn.Program) error {
-	_, err := pr.c.init.Do(p)
-	if errors.Is(err, spawn.ErrGone) {
-		return nil
-	}
-	return err
 }
 
 // Metrics implements [sandbox.Running].

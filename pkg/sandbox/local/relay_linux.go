@@ -21,9 +21,10 @@ import (
 // nothing of one phase (an open connection, a name, a line of the report) is the
 // next one's; nil where nothing leads out.
 type connection struct {
-	network   *network
-	relay     *relay.Relay
-	listeners []*watchedListener
+	network    *network
+	relay      *relay.Relay
+	watch      watch
+	supervisor *supervisor // nil where there is no filter that asks
 }
 
 // connect starts the relay of a process. Where its policy opens nothing, the
@@ -84,9 +85,7 @@ func (c *connection) serve() error {
 		if err != nil {
 			return fmt.Errorf("serve connections: %w", err)
 		}
-		watched := &watchedListener{Listener: l}
-		c.listeners = append(c.listeners, watched)
-		c.relay.Serve(watched)
+		c.relay.Serve(watchedListener{l, &c.watch})
 	}
 	return nil
 }
@@ -106,6 +105,7 @@ func (c *connection) end(exit *sandbox.Exit) {
 		return
 	}
 	c.settle()
+	c.supervisor.stop()
 	c.relay.Close()
 	report := c.relay.Report()
 	exit.Violations = append(exit.Violations, report.Violations...)
@@ -123,6 +123,7 @@ func (c *connection) end(exit *sandbox.Exit) {
 // abandon closes the relay of a process that did not start.
 func (c *connection) abandon() {
 	if c != nil {
+		c.supervisor.stop()
 		c.relay.Close()
 	}
 }
@@ -164,17 +165,17 @@ func (c *connection) settle() {
 }
 
 func (c *connection) settled() bool {
-	if unread(int(c.network.sockets[0].Fd())) {
-		return false
-	}
-	for i, l := range c.listeners {
-		info, err := unix.GetsockoptTCPInfo(int(c.network.sockets[i+1].Fd()), unix.IPPROTO_TCP, unix.TCP_INFO)
+	for i, socket := range c.network.sockets {
+		if i == 0 && unread(int(socket.Fd())) {
+			return false
+		}
+		info, err := unix.GetsockoptTCPInfo(int(socket.Fd()), unix.IPPROTO_TCP, unix.TCP_INFO)
 		// Of a listener, tcpi_unacked are those that wait to be accepted.
-		if err == nil && info.Unacked > 0 || !l.settled() {
+		if i > 0 && err == nil && info.Unacked > 0 {
 			return false
 		}
 	}
-	return true
+	return c.watch.settled()
 }
 
 func unread(fd int) bool {
@@ -182,44 +183,51 @@ func unread(fd int) bool {
 	return err == nil && n > 0
 }
 
-// watchedListener remembers what it has accepted.
+// watchedListener has a watch on what it accepts. What it returns is the plain
+// connection, whose bytes can stay in the kernel.
 type watchedListener struct {
 	net.Listener
+	watch *watch
+}
 
+// Accept implements [net.Listener].
+func (l watchedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.watch.add(conn)
+	}
+	return conn, err
+}
+
+// watch remembers the connections of a process.
+type watch struct {
 	mu    sync.Mutex
 	conns []syscall.RawConn // those that may still be open
 	last  time.Time
 }
 
-// Accept implements [net.Listener]. What it returns is the plain connection,
-// whose bytes can stay in the kernel.
-func (l *watchedListener) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last = time.Now()
+func (w *watch) add(conn net.Conn) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = time.Now()
 	if s, ok := conn.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {
-			l.forgetClosed()
-			l.conns = append(l.conns, raw)
+			w.forgetClosed()
+			w.conns = append(w.conns, raw)
 		}
 	}
-	return conn, nil
 }
 
 // forgetClosed is called with mu held.
-func (l *watchedListener) forgetClosed() {
-	l.conns = slices.DeleteFunc(l.conns, func(c syscall.RawConn) bool { return c.Control(func(uintptr) {}) != nil })
+func (w *watch) forgetClosed() {
+	w.conns = slices.DeleteFunc(w.conns, func(c syscall.RawConn) bool { return c.Control(func(uintptr) {}) != nil })
 }
 
-func (l *watchedListener) settled() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.forgetClosed()
-	return time.Since(l.last) >= settleQuiet && !slices.ContainsFunc(l.conns, func(c syscall.RawConn) (waits bool) {
+func (w *watch) settled() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forgetClosed()
+	return time.Since(w.last) >= settleQuiet && !slices.ContainsFunc(w.conns, func(c syscall.RawConn) (waits bool) {
 		_ = c.Control(func(fd uintptr) { waits = unread(int(fd)) }) // closed by now: nothing waits
 		return waits
 	})

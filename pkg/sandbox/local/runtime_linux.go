@@ -62,7 +62,11 @@ func New(opts Options) (*Runtime, error) {
 }
 
 func (r *Runtime) takeInstance(dir string) (err error) {
-	if r.instance, err = newInstance(dir); err != nil {
+	var groups []string
+	if r.host.cgroups != nil {
+		groups = r.host.cgroups.Places()
+	}
+	if r.instance, err = newInstance(dir, groups); err != nil {
 		return err
 	}
 	r.ids = newIDPool(r.instance.number)
@@ -263,15 +267,21 @@ func (r *Runtime) isolation(c *container) sandbox.Isolation {
 	return i
 }
 
+// supervises tells whether programs with a network have a filter that asks us.
+func (c *container) supervises(network sandbox.NetworkPolicy) bool {
+	return c.walls.seccomp && c.rt.host.notify != 0 && network.LeadsOut()
+}
+
 // filter is the seccomp program for a program of the container that has a
 // network.
-func (c *container) filter(network sandbox.NetworkMode) ([]byte, error) {
+func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 	if !c.walls.seccomp {
 		return nil, nil
 	}
-	inet := network != sandbox.NetworkNone
+	inet := network.Mode != sandbox.NetworkNone
 	opts := seccomp.Options{
 		Inet:          inet,
+		Supervised:    c.supervises(network),
 		NoUDP:         inet && c.rt.host.tameLoopback,
 		Restricted:    !c.walls.namespaces,
 		AllowAffinity: c.rt.host.cpuHeld(),
@@ -313,7 +323,7 @@ func Reclaim(opts Options) ([]string, error) {
 func (r *Runtime) reclaim(dir string) (removed []string, err error) {
 	err = deadInstances(dir, func(rec record) error {
 		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == bootID() {
-			names, err := r.host.cgroups.Reclaim(rec.Name)
+			names, err := r.host.cgroups.Reclaim(rec.Name, rec.Groups...)
 			removed = append(removed, names...)
 			if err != nil {
 				return err

@@ -17,8 +17,8 @@ import (
 // own. What is in place is in place: nothing can be hidden here. For an overlay
 // it is a tree of links, in which new files can be made; for a writable mount an
 // empty directory, whose files the source gets when the container is deleted;
-// else the source, or links to it, since with a user id of its own a program
-// cannot pass through directories that are ours alone.
+// else the source, or links to it where directories on the way are ours alone and
+// the program has a user id of its own.
 func (c *container) standIn(m sandbox.Mount) error {
 	target := cmp.Or(m.Target, m.Source)
 	switch {
@@ -28,7 +28,7 @@ func (c *container) standIn(m sandbox.Mount) error {
 		if err := c.makeDir(target); err != nil {
 			return err
 		}
-	case !c.identity.root || !isDir(m.Source):
+	case !c.identity.root || !isDir(m.Source) || passable(m.Source):
 		c.stand(target, m.Source)
 		return nil
 	default:
@@ -48,7 +48,7 @@ func (c *container) standIn(m sandbox.Mount) error {
 		// user's; behind a symbolic one Landlock sees the source.
 		return linkTree(m.Source, path, os.Symlink, nil)
 	}
-	return linkTree(m.Source, path, hardLink, func(dir string) error {
+	return linkTree(m.Source, path, anyLink, func(dir string) error {
 		if !m.Overlay {
 			return nil
 		}
@@ -59,6 +59,21 @@ func (c *container) standIn(m sandbox.Mount) error {
 func isDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
+}
+
+// passable tells whether everybody may pass through the directories that lead to
+// dir and read it.
+func passable(dir string) bool {
+	for need := os.FileMode(0o005); ; need = 0o001 {
+		info, err := os.Stat(dir)
+		if err != nil || info.Mode()&need != need {
+			return false
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // bringBack gives the files of writable mounts to their sources. No program of
@@ -92,6 +107,15 @@ func linkTree(source, target string, link func(from, to string) error, made func
 		}
 		return made(name)
 	})
+}
+
+// anyLink links like [hardLink], and makes symbolic links again.
+func anyLink(from, to string) error {
+	target, err := os.Readlink(from)
+	if err != nil {
+		return hardLink(from, to)
+	}
+	return os.Symlink(target, to)
 }
 
 // hardLink links a regular file, or copies it to where a link cannot lead:

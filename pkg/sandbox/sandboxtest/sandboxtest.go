@@ -95,7 +95,7 @@ type suite struct {
 var environment = []string{"PATH=/usr/bin:/bin", "HOME=" + sandbox.WorkspaceDir, "LANG=C.UTF-8"}
 
 func (s *suite) spec() sandbox.Spec {
-	return sandbox.Spec{Level: s.level, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 2000}}
+	return sandbox.Spec{Tenant: "conformance", Level: s.level, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 2000}}
 }
 
 func (s *suite) create(spec sandbox.Spec) sandbox.Container {

@@ -1,0 +1,54 @@
+package local
+
+import (
+	"errors"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// An init that does not answer holds up no kill: without namespaces a program of
+// its own user could stop it.
+func TestSilentInit(t *testing.T) {
+	rt, err := New(Options{RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted} {
+		t.Run(string(level), func(t *testing.T) {
+			made, err := rt.Create(t.Context(), sandbox.Spec{Level: level, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+			var unsupported *sandbox.UnsupportedError
+			if errors.As(err, &unsupported) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := made.(*container)
+			running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.Kill(c.init.PID, unix.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			if err := running.Kill(); err != nil {
+				t.Error(err)
+			}
+			exit, err := running.Wait()
+			if level == sandbox.LevelRestricted && (err != nil || exit.Signal != int(unix.SIGKILL)) {
+				t.Errorf("signal %d, %v", exit.Signal, err)
+			}
+			if err := c.Delete(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

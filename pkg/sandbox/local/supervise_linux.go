@@ -1,0 +1,425 @@
+package local
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
+)
+
+// supervisor decides about the calls by which a program would reach a network.
+//
+// Where the program has a network namespace, that is none of importance: it is
+// told of raw sockets, which it refuses. Without a namespace a socket is the
+// host's, and of no use until it is connected. The program's connect comes here
+// and is never made: the supervisor puts the end of a connection to the relay in
+// the socket's place. A socket for datagrams is one end of a pair from the start,
+// and the relay, at the other, answers name queries alone.
+type supervisor struct {
+	out      *connection
+	listener *notify.Listener
+	user     int // whose processes they are, or -1 for our own user's
+	// loopback is the address of the connections to the relay: one of 127.0.0.0/8
+	// of the container's own, so that they take nobody else's ports.
+	loopback [4]byte
+
+	mu        sync.Mutex
+	datagrams map[uint64]struct{} // the inodes of sockets that stand for UDP ones
+
+	done chan struct{} // closed when no call is answered any more
+}
+
+// supervise serves the listener of a process's filter until the process and all
+// that it has started are gone, or the connection ends.
+func (c *connection) supervise(file *os.File, user int) error {
+	listener, err := notify.New(file)
+	if err != nil {
+		return err
+	}
+	s := &supervisor{
+		out: c, listener: listener, user: user, loopback: ownLoopback(),
+		datagrams: map[uint64]struct{}{}, done: make(chan struct{}),
+	}
+	c.supervisor = s
+	ready := make(chan error)
+	go s.serve(ready)
+	return <-ready
+}
+
+func (s *supervisor) stop() {
+	if s != nil {
+		s.listener.Close()
+		<-s.done
+	}
+}
+
+// serve answers calls, one after the other: each takes microseconds, and a
+// program that makes many is slowed down here.
+func (s *supervisor) serve(ready chan<- error) {
+	defer close(s.done)
+	err := s.become()
+	ready <- err
+	for err == nil {
+		var call notify.Call
+		if call, err = s.listener.Receive(); err == nil {
+			err = s.decide(call)
+		}
+	}
+	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+		s.out.relay.Failed("no further socket could be had: %v", err)
+	}
+	s.listener.Close()
+}
+
+// become takes the programs' user for what this goroutine opens. Another user's
+// /proc is closed to us even as root, without CAP_SYS_PTRACE. For files a thread
+// may be somebody else; it is never used again.
+func (s *supervisor) become() error {
+	if s.user < 0 {
+		return nil
+	}
+	runtime.LockOSThread()
+	for _, call := range []uintptr{unix.SYS_SETFSGID, unix.SYS_SETFSUID} {
+		_, _, _ = unix.RawSyscall(call, uintptr(s.user), 0, 0) // both return what was before, whatever they do
+		if now, _, _ := unix.RawSyscall(call, ^uintptr(0), 0, 0); int(now) != s.user {
+			return fmt.Errorf("take a program's user for its files in /proc: %w", unix.EPERM)
+		}
+	}
+	return nil
+}
+
+// decide answers one call. The error is the listener's.
+func (s *supervisor) decide(call notify.Call) error {
+	if !s.out.relay.Pace() {
+		return os.ErrClosed
+	}
+	var value int
+	var err error
+	switch call.Number {
+	case unix.SYS_SOCKET:
+		value, err = s.socket(call)
+	case unix.SYS_CONNECT:
+		err = s.connect(call)
+	default:
+		err = unix.ENOSYS
+	}
+	switch errno, theirs := err.(unix.Errno); { //nolint:errorlint // one that is wrapped is ours
+	case err == nil:
+		return s.listener.Return(call, int64(value))
+	case theirs:
+		return s.listener.Fail(call, errno)
+	case errors.Is(err, notify.ErrGone):
+		return nil
+	}
+	s.out.relay.Failed("a socket could not be had: %v", err)
+	return s.listener.Fail(call, unix.EACCES)
+}
+
+// socket answers a call for a socket of raw packets or for datagrams.
+func (s *supervisor) socket(call notify.Call) (int, error) {
+	const typeMask = 0xf
+	if family := int(int32(call.Args[0])); family == unix.AF_PACKET || call.Args[1]&typeMask == unix.SOCK_RAW {
+		s.out.relay.Refuse("raw socket refused: %s", onlyThese)
+		return 0, unix.EPERM
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, fmt.Errorf("make a pair: %w", err)
+	}
+	defer unix.Close(pair[1])
+	ours, err := fileConn(pair[0])
+	if err != nil {
+		return 0, err
+	}
+	inode, err := inodeOf(pair[1])
+	if err == nil {
+		err = unix.SetNonblock(pair[1], call.Args[1]&unix.SOCK_NONBLOCK != 0)
+	}
+	if err != nil {
+		ours.Close()
+		return 0, fmt.Errorf("make a pair: %w", err)
+	}
+	s.note(inode, true)
+	s.out.relay.AnswerMessages(ours, func() { s.note(inode, false) })
+	return s.listener.Install(call, pair[1], -1, call.Args[1]&unix.SOCK_CLOEXEC != 0)
+}
+
+func (s *supervisor) note(inode uint64, alive bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if alive {
+		s.datagrams[inode] = struct{}{}
+	} else {
+		delete(s.datagrams, inode)
+	}
+}
+
+func (s *supervisor) isDatagram(inode uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, is := s.datagrams[inode]
+	return is
+}
+
+// connect answers a call to connect a socket: to the relay, which decides, or not
+// at all.
+func (s *supervisor) connect(call notify.Call) error {
+	fd := int(int32(call.Args[0]))
+	d, err := s.listener.Descriptor(call, fd)
+	if err != nil {
+		return err
+	}
+	to, err := s.address(call)
+	if err == nil && d.Inode == 0 {
+		err = unix.ENOTSOCK
+	}
+	if err != nil {
+		return err
+	}
+	six := to.Addr().Is6() && !to.Addr().Is4In6()
+	switch {
+	case s.isDatagram(d.Inode):
+		if to.Port() == dnsPort {
+			return nil
+		}
+		if to.Port() != 0 { // else libc asks which of our addresses it would come from
+			s.out.relay.Refuse("udp to %s refused: %s", plain(to), onlyThese)
+		}
+		return unix.ENETUNREACH
+	case six && !(to.Port() == dnsPort && to.Addr().IsLoopback()): // where Go looks for a name server
+		s.out.relay.Refuse("tcp to %s refused: %s", to, onlyThese)
+		return unix.ENETUNREACH
+	}
+	theirs, ours, err := s.pair(to.Addr().Is6())
+	if err != nil {
+		return fmt.Errorf("connect to the relay: %w", err)
+	}
+	defer unix.Close(theirs)
+	err = unix.SetNonblock(theirs, d.Flags&unix.O_NONBLOCK != 0)
+	if err == nil {
+		_, err = s.listener.Install(call, theirs, fd, d.Flags&unix.O_CLOEXEC != 0)
+	}
+	if err != nil {
+		ours.Close()
+		return err
+	}
+	s.out.watch.add(ours)
+	s.out.relay.Carry(ours, plain(to))
+	return nil
+}
+
+const (
+	dnsPort   = 53
+	onlyThese = "only TCP and name queries leave the sandbox"
+)
+
+func plain(to netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+}
+
+// address is what a call to connect names, of the families that programs have.
+func (s *supervisor) address(call notify.Call) (netip.AddrPort, error) {
+	var b [unix.SizeofSockaddrInet6]byte
+	size := int(int32(call.Args[2]))
+	if size < 2 || size > unix.SizeofSockaddrAny+16 {
+		return netip.AddrPort{}, unix.EINVAL
+	}
+	size = min(size, len(b))
+	if err := s.listener.Read(call, call.Args[1], b[:size]); err != nil {
+		return netip.AddrPort{}, err
+	}
+	return parseAddress(b[:size])
+}
+
+// parseAddress reads struct sockaddr_in or sockaddr_in6. Like the kernel it takes
+// the latter without its last field.
+func parseAddress(b []byte) (netip.AddrPort, error) {
+	const scope = 24
+	if len(b) < 2 {
+		return netip.AddrPort{}, unix.EINVAL
+	}
+	family := binary.NativeEndian.Uint16(b)
+	switch {
+	case family == unix.AF_INET && len(b) >= unix.SizeofSockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[4:8])), binary.BigEndian.Uint16(b[2:])), nil
+	case family == unix.AF_INET6 && len(b) >= scope:
+		return netip.AddrPortFrom(netip.AddrFrom16([16]byte(b[8:24])), binary.BigEndian.Uint16(b[2:])), nil
+	case family == unix.AF_INET || family == unix.AF_INET6:
+		return netip.AddrPort{}, unix.EINVAL
+	}
+	return netip.AddrPort{}, unix.EAFNOSUPPORT
+}
+
+// pairTimeout is for two ends of a connection on our own loopback to find each
+// other.
+const pairTimeout = time.Second
+
+// pair makes a TCP connection to ourselves, with one end for a program. Programs
+// set options of TCP, and some do not go on when they fail: socketpair(2) will not
+// do.
+func (s *supervisor) pair(six bool) (theirs int, ours net.Conn, err error) {
+	listener, err := s.bound(unix.AF_INET)
+	if err != nil {
+		return -1, nil, err
+	}
+	defer unix.Close(listener)
+	if err := unix.Listen(listener, 1); err != nil {
+		return -1, nil, err
+	}
+	at, err := unix.Getsockname(listener)
+	if err != nil {
+		return -1, nil, err
+	}
+	family := unix.AF_INET
+	if six {
+		family = unix.AF_INET6
+		at = mapped(at)
+	}
+	if theirs, err = s.bound(family); err != nil {
+		return -1, nil, err
+	}
+	if err = connectSoon(theirs, at); err == nil {
+		ours, err = acceptFrom(listener, theirs)
+	}
+	if err != nil {
+		unix.Close(theirs)
+		return -1, nil, err
+	}
+	return theirs, ours, nil
+}
+
+// bound makes a socket on the container's loopback address. Ports on which
+// connections have ended a moment ago do for it.
+func (s *supervisor) bound(family int) (fd int, err error) {
+	if fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
+		return -1, err
+	}
+	var at unix.Sockaddr = &unix.SockaddrInet4{Addr: s.loopback}
+	options := []struct{ level, name, value int }{
+		{unix.SOL_SOCKET, unix.SO_REUSEADDR, 1}, {unix.SOL_SOCKET, unix.SO_RCVBUF, pairBuffer}, {unix.SOL_SOCKET, unix.SO_SNDBUF, pairBuffer},
+		{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0},
+	}
+	if family == unix.AF_INET6 {
+		at = mapped(at)
+	} else {
+		options = options[:len(options)-1]
+	}
+	for _, o := range options {
+		if err == nil {
+			err = unix.SetsockoptInt(fd, o.level, o.name, o.value)
+		}
+	}
+	if err == nil {
+		err = unix.Bind(fd, at)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
+}
+
+// connectSoon connects a program's socket, which afterwards has no timeout.
+func connectSoon(fd int, to unix.Sockaddr) error {
+	timeout := unix.NsecToTimeval(pairTimeout.Nanoseconds())
+	err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &timeout)
+	if err == nil {
+		err = unix.Connect(fd, to)
+	}
+	if err == nil {
+		err = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, new(unix.Timeval))
+	}
+	return err
+}
+
+// pairBuffer bounds what the kernel keeps of a connection, which no container is
+// charged for.
+const pairBuffer = 128 << 10
+
+func mapped(a unix.Sockaddr) unix.Sockaddr {
+	four := a.(*unix.SockaddrInet4)
+	six := &unix.SockaddrInet6{Port: four.Port}
+	six.Addr = netip.AddrFrom4(four.Addr).As16()
+	return six
+}
+
+// acceptFrom takes the connection that one of our own sockets has made, and no
+// stranger's.
+func acceptFrom(listener, from int) (net.Conn, error) {
+	timeout := unix.NsecToTimeval(pairTimeout.Nanoseconds())
+	if err := unix.SetsockoptTimeval(listener, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &timeout); err != nil {
+		return nil, err
+	}
+	want, err := unix.Getsockname(from)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		fd, peer, err := unix.Accept4(listener, unix.SOCK_CLOEXEC)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if addressOf(peer) == addressOf(want) {
+			return fileConn(fd)
+		}
+		unix.Close(fd)
+	}
+}
+
+func addressOf(a unix.Sockaddr) netip.AddrPort {
+	switch a := a.(type) {
+	case *unix.SockaddrInet4:
+		return netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
+	case *unix.SockaddrInet6:
+		return netip.AddrPortFrom(netip.AddrFrom16(a.Addr).Unmap(), uint16(a.Port))
+	}
+	return netip.AddrPort{}
+}
+
+// fileConn takes over a socket.
+func fileConn(fd int) (net.Conn, error) {
+	f := os.NewFile(uintptr(fd), "relay")
+	defer f.Close()
+	return net.FileConn(f)
+}
+
+func inodeOf(fd int) (uint64, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return st.Ino, err
+}
+
+// supervisable tells why programs without a network namespace cannot be
+// supervised, or nil.
+func supervisable() error {
+	if _, err := notify.FilterFlags(); err != nil {
+		return err
+	}
+	const onlyChildren = "1"
+	if scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); err == nil && strings.TrimSpace(string(scope)) > onlyChildren {
+		return errors.New("kernel.yama.ptrace_scope closes the memory of other processes to us")
+	}
+	return nil
+}
+
+// ownLoopback is one of the sixteen million addresses of this host's loopback
+// that nobody asks for by name.
+func ownLoopback() [4]byte {
+	n := rand.Uint32()
+	return [4]byte{127, byte(64 + n%128), byte(n >> 8), byte(1 + n>>16%250)}
+}
