@@ -85,12 +85,20 @@ func rooms() []room {
 			why: "the life of the server is around its doors",
 		},
 		{
-			path: "internal/...", may: []string{"pkg/...", "internal/..."}, never: doors,
+			path: "internal/relay/relaytest", may: nothing, outside: nothing,
+			why: "a resolver of tests is an ordinary one: whoever takes a resolver can be tested with it",
+		},
+		{
+			path: "internal/...", may: []string{"pkg/...", "internal/..."}, never: append([]string{"internal/relay/relaytest"}, doors...),
 			why: "nobody below a door imports a door",
 		},
 		{
 			path: "cmd/...", may: []string{"pkg/...", "internal/..."},
 			why: "commands join the parts, and nobody imports a command",
+		},
+		{
+			path: "test/internal/...", may: nothing, outside: nothing,
+			why: "what the suites share is no judge of what they test",
 		},
 		{
 			path: "test/...", may: []string{"pkg/...", "internal/..."},
@@ -179,11 +187,14 @@ func TestImportsSee(t *testing.T) {
 		{"internal/kernel/cgroup", ours + "internal/kernel/spawn", false},
 		{"internal/jobs", ours + "internal/store", true},
 		{"internal/jobs", ours + "internal/server", false},
+		{"internal/engine", ours + "internal/relay/relaytest", false},
+		{"internal/relay/relaytest", ours + "internal/relay", false},
 		{"internal/cli", ours + "internal/server", false},
 		{"internal/server", ours + "internal/compat/piston", true},
 		{"internal/compat/piston", ours + "internal/server", false},
 		{"cmd/sandbox-run", ours + "internal/cli", true},
 		{"internal/cli", ours + "cmd/sandbox-run", false},
+		{"test/internal/doctest", ours + "pkg/api", false},
 	} {
 		r, ok := roomOf(c.folder)
 		if got := ok && r.allows(c.folder, c.name); got != c.want {

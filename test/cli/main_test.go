@@ -4,10 +4,10 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // binary is the sandbox-run under test, and dataDir what it keeps between runs,
@@ -24,46 +25,14 @@ import (
 // SANDBOX_DATA_DIR name ones that exist.
 var binary, dataDir string
 
-// coverDir, if set, is where the binary under test writes its coverage. The go
-// command has GOCOVERDIR for itself.
-var coverDir = os.Getenv("SANDBOX_TEST_COVERDIR")
-
 func TestMain(m *testing.M) {
-	code, err := setUp(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func setUp(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "sandbox-run-test-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(dir)
-	// Ordinary users run the binary too.
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return 0, err
-	}
-	binary, dataDir = os.Getenv("SANDBOX_TEST_BINARY"), os.Getenv("SANDBOX_DATA_DIR")
-	if binary == "" {
-		binary = filepath.Join(dir, "sandbox-run")
-		args := []string{"build", "-o", binary}
-		if coverDir != "" {
-			args = append(args, "-cover", "-coverpkg=github.com/sandbox-run/sandbox-run/...")
+	testenv.Main(func(dir string) (code int, err error) {
+		dataDir = cmp.Or(os.Getenv("SANDBOX_DATA_DIR"), filepath.Join(dir, "data"))
+		if binary, err = testenv.Program(dir, "sandbox-run", "SANDBOX_TEST_BINARY"); err != nil {
+			return 0, err
 		}
-		build := exec.Command("go", append(args, "../../cmd/sandbox-run")...)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("build sandbox-run: %w\n%s", err, out)
-		}
-	}
-	if dataDir == "" {
-		dataDir = filepath.Join(dir, "data")
-	}
-	return m.Run(), nil
+		return m.Run(), nil
+	})
 }
 
 // user is who runs sandbox-run.
@@ -125,10 +94,7 @@ func sandboxRun(t *testing.T, args ...string) outcome {
 
 func (i invocation) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, i.args...)
-	cmd.Env = append(os.Environ(), "SANDBOX_DATA_DIR="+dataDir)
-	if coverDir != "" {
-		cmd.Env = append(cmd.Env, "GOCOVERDIR="+coverDir)
-	}
+	cmd.Env = append(os.Environ(), "SANDBOX_DATA_DIR="+dataDir, testenv.Coverage())
 	cmd.Dir = i.dir
 	if !i.user.self {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: i.user.uid, Gid: i.user.uid}}

@@ -1,57 +1,47 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
 )
 
-// addressBook is a resolver that knows these names alone.
-type addressBook map[string]string
-
-func (b addressBook) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	address, ok := b[strings.TrimSuffix(host, ".")]
-	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-	}
-	return []netip.Addr{netip.MustParseAddr(address)}, nil
-}
-
 // world is an executor in this process, and a web server on the host's loopback
 // that programs may reach as allowed.test.
 type world struct {
 	*executor.Executor
-	port string
-	hits atomic.Int64
+	*relaytest.Greeter
+	level sandbox.Level
+}
+
+// eachLevel runs a test at every isolation that has networks.
+func eachLevel(t *testing.T, test func(*testing.T, sandbox.Level)) {
+	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted} {
+		t.Run(string(level), func(t *testing.T) { test(t, level) })
+	}
 }
 
 // newWorld is the world in which names have the addresses of the book.
-func newWorld(t *testing.T, book addressBook) *world {
+func newWorld(t *testing.T, level sandbox.Level, book relaytest.Names) *world {
 	t.Helper()
-	if inContainer != "" {
+	if inContainer != "" && level == sandbox.LevelFull {
 		t.Skip("an unprivileged container has no isolation full")
 	}
-	w := &world{}
-	w.serve(t)
+	w := &world{level: level, Greeter: relaytest.NewGreeter(t)}
 	rt, err := local.New(local.Options{RuntimeDir: t.TempDir(), Resolver: book})
 	if err != nil {
 		t.Fatal(err)
@@ -63,28 +53,31 @@ func newWorld(t *testing.T, book addressBook) *world {
 	})
 	cfg := config.Default()
 	cfg.DataDir = dataDir
-	w.Executor = executor.New(rt, engine.Executor(cfg, os.Getenv, nil))
+	w.Executor = executor.New(rt, engine.Executor(cfg, w.getenv, nil))
 	return w
 }
 
-// serve greets on the host's loopback.
-func (w *world) serve(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		w.hits.Add(1)
-		fmt.Fprintf(out, "hello %s", r.Host)
-	}))
-	t.Cleanup(server.Close)
-	_, w.port, _ = net.SplitHostPort(server.Listener.Addr().String())
+// getenv leads to toolchains that programs with a user id of their own can reach.
+func (w *world) getenv(name string) string {
+	if w.level == sandbox.LevelRestricted && os.Geteuid() == 0 {
+		switch name {
+		case "PATH":
+			return "/usr/local/bin:/usr/bin:/bin"
+		case "HOME":
+			return ""
+		}
+	}
+	return os.Getenv(name)
 }
 
 // run runs a request with the network; the one of the world's server where it
 // names none.
 func (w *world) run(t *testing.T, req executor.Request) api.Result {
 	t.Helper()
-	req.Isolation = sandbox.LevelFull
+	req.Isolation = w.level
 	req.Limits.WallTime = config.Default().Timeout * 3 // of a busy machine
 	if !req.Network.Normal().LeadsOut() {
-		req.Network = sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.port, "localhost:" + w.port}}
+		req.Network = sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.Port, "localhost:" + w.Port}}
 	}
 	r, err := w.Run(t.Context(), req, nil)
 	var input *executor.InputError
@@ -160,8 +153,10 @@ with socket.create_connection((url.hostname, url.port)) as s:
 
 // Programs that know nothing of relays and proxies reach what is allowed, by
 // libc's resolver and by their own, and nothing is held against them.
-func TestNetworkClients(t *testing.T) {
-	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1"})
+func TestNetworkClients(t *testing.T) { eachLevel(t, networkClients) }
+
+func networkClients(t *testing.T, level sandbox.Level) {
+	w := newWorld(t, level, relaytest.Names{"allowed.test": "127.0.0.1"})
 	client, err := os.ReadFile(buildStatic(t))
 	if err != nil {
 		t.Fatal(err)
@@ -183,14 +178,17 @@ func TestNetworkClients(t *testing.T) {
 						t.Skip("curl is not installed")
 					}
 				}
-				before := w.hits.Load()
+				before := w.Hits.Load()
 				asked := req
-				asked.Args = append(slices.Clone(req.Args), fmt.Sprintf("http://%s:%s/", host, w.port))
+				asked.Args = append(slices.Clone(req.Args), fmt.Sprintf("http://%s:%s/", host, w.Port))
 				r := w.run(t, asked)
-				if want := "hello " + host + ":" + w.port; r.Stdout != want || r.Status != api.StatusOK {
+				if strings.Contains(r.Message, "private home") {
+					t.Skip(r.Message)
+				}
+				if want := "hello " + host + ":" + w.Port; r.Stdout != want || r.Status != api.StatusOK {
 					t.Fatalf("status %s, stdout %q, stderr %q, want %q; %s", r.Status, r.Stdout, r.Stderr, want, r.Message)
 				}
-				if m := r.Meta; len(m.Violations) > 0 || len(m.Network.Failures) > 0 || m.Network.Connections == 0 || w.hits.Load() == before {
+				if m := r.Meta; len(m.Violations) > 0 || len(m.Network.Failures) > 0 || m.Network.Connections == 0 || w.Hits.Load() == before {
 					t.Errorf("%+v", m)
 				}
 			})
@@ -214,7 +212,7 @@ var attempts = []struct {
 	{"the host's loopback on another port", `connect("host.docker.internal", OTHER)`, "ConnectionResetError\n", "refused: 127.0.0.1 is this host's loopback"},
 	{"a name that leads to the host's loopback", `connect("rebound.test", OTHER)`, "ConnectionResetError\n", "refused: 127.0.0.1 is this host's loopback"},
 	{"a name that leads to the cloud's secrets", `connect("meta.test", 80)`, "ConnectionResetError\n", "connection to meta.test:80 refused: 169.254.169.254 is a service"},
-	{"its own loopback", `connect("127.0.0.1", PORT)`, "ConnectionRefusedError\n", ""},
+	{"its own loopback", `connect("127.0.0.1", OTHER)`, "", ""},
 	{"IPv4 in IPv6", `connect("::ffff:10.0.0.1", 22)`, "ConnectionResetError\n", "10.0.0.1 is a private network"},
 	{"IPv6", `connect("2606:4700:4700::1111", 443)`, "", "tcp to [2606:4700:4700::1111]:443 refused: only TCP and name queries leave the sandbox"},
 	{"the loopback of IPv6", `connect("::1", PORT)`, "", ""},
@@ -223,10 +221,17 @@ var attempts = []struct {
 	{"a TXT record", `ask(16, "allowed.test")`, "code 5\n", "TXT query for allowed.test refused: only addresses of names are answered"},
 	{"a transfer of a zone", `ask(252, "allowed.test")`, "code 5\n", "query for allowed.test refused"},
 	{"a name server by IPv6", `ask(1, "allowed.test", "2001:4860:4860::8888")`, "", "[2001:4860:4860::8888]:53 refused"},
-	{"a raw socket", `open(socket.AF_INET, socket.SOCK_RAW, 1)`, "PermissionError\n", ""},
-	{"a raw packet", `open(17, socket.SOCK_RAW, 0)`, "OSError\n", ""},
+	{"a raw socket", `open(socket.AF_INET, socket.SOCK_RAW, 1)`, "PermissionError\n", "raw socket refused: only TCP and name queries leave the sandbox"},
+	{"a raw packet", `open(17, socket.SOCK_RAW, 0)`, "PermissionError\n", "raw socket refused"},
 	{"netlink", `open(16, socket.SOCK_RAW, 0)`, "OSError\n", ""},
 	{"a hypervisor's socket", `open(40, socket.SOCK_STREAM, 0)`, "OSError\n", ""},
+}
+
+// onHost are the lines of attempts that reach nothing at full, where the loopback is
+// the program's own.
+var onHost = map[string]string{
+	"its own loopback":     "refused: 127.0.0.1 is this host's loopback",
+	"the loopback of IPv6": "refused: only TCP and name queries leave the sandbox",
 }
 
 const attempt = `import socket, struct, sys
@@ -265,13 +270,18 @@ def open(family, kind, protocol):
 
 // Nothing that is not allowed reaches anything, each attempt fails, and each is a
 // line of the result, unless the kernel refuses the very socket.
-func TestNetworkAttempts(t *testing.T) {
-	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1", "rebound.test": "127.0.0.1", "meta.test": "169.254.169.254"})
-	other := newWorld(t, nil) // whose server nobody may reach
-	network := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.port, "localhost:" + w.port, "rebound.test", "meta.test"}}
+func TestNetworkAttempts(t *testing.T) { eachLevel(t, networkAttempts) }
+
+func networkAttempts(t *testing.T, level sandbox.Level) {
+	w := newWorld(t, level, relaytest.Names{"allowed.test": "127.0.0.1", "rebound.test": "127.0.0.1", "meta.test": "169.254.169.254"})
+	other := newWorld(t, level, nil) // whose server nobody may reach
+	network := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"allowed.test:" + w.Port, "localhost:" + w.Port, "rebound.test", "meta.test"}}
 	for _, a := range attempts {
+		if line := onHost[a.name]; line != "" && level == sandbox.LevelRestricted {
+			a.violation = line
+		}
 		t.Run(a.name, func(t *testing.T) {
-			r := w.run(t, executor.Request{Language: "python", Code: []byte(attempt + a.code), Args: []string{w.port, other.port}, Network: network})
+			r := w.run(t, executor.Request{Language: "python", Code: []byte(attempt + a.code), Args: []string{w.Port, other.Port}, Network: network})
 			if r.Status != api.StatusOK || r.Stdout == "" || strings.Contains(r.Stdout, "OK") || a.stdout != "" && r.Stdout != a.stdout {
 				t.Errorf("status %s, stdout %q, want %q; stderr %q", r.Status, r.Stdout, a.stdout, r.Stderr)
 			}
@@ -286,15 +296,17 @@ func TestNetworkAttempts(t *testing.T) {
 			}
 		})
 	}
-	if w.hits.Load()+other.hits.Load() > 0 {
-		t.Errorf("the servers were reached %d and %d times", w.hits.Load(), other.hits.Load())
+	if w.Hits.Load()+other.Hits.Load() > 0 {
+		t.Errorf("the servers were reached %d and %d times", w.Hits.Load(), other.Hits.Load())
 	}
 }
 
 // UDP leaves nothing. Where no control group charges its queues there are no such
-// sockets; elsewhere each attempt is told.
-func TestNetworkUDP(t *testing.T) {
-	w := newWorld(t, addressBook{"allowed.test": "127.0.0.1"})
+// sockets, which is not told; at restricted something else is in their place.
+func TestNetworkUDP(t *testing.T) { eachLevel(t, networkUDP) }
+
+func networkUDP(t *testing.T, level sandbox.Level) {
+	w := newWorld(t, level, relaytest.Names{"allowed.test": "127.0.0.1"})
 	r := w.python(t, `import socket
 try:
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -302,22 +314,26 @@ except OSError as e:
     print("no sockets"); raise SystemExit
 for address in ("93.184.216.34", 443), ("198.18.0.1", 123), ("169.254.169.254", 80):
     try:
-        s.sendto(b"secret", address); print("OK")
+        s.sendto(b"secret", address); print("sent")
     except OSError as e:
         print(e.errno)
 `)
-	switch v := r.Meta.Violations; {
-	case r.Stdout == "no sockets\n" && len(v) == 0:
-	case r.Stdout == "1\n1\n1\n" && len(v) == 3 && strings.HasSuffix(v[0], "refused: only TCP and name queries leave the sandbox"):
-	default:
+	want := map[string]int{"no sockets\n": 0, "1\n1\n1\n": 3}
+	if level == sandbox.LevelRestricted {
+		want = map[string]int{"sent\nsent\nsent\n": 1}
+	}
+	v := r.Meta.Violations
+	if n, ok := want[r.Stdout]; !ok || len(v) != n || n > 0 && !strings.Contains(v[0], "refused: only TCP and name queries leave the sandbox") {
 		t.Errorf("stdout %q, violations %q", r.Stdout, v)
 	}
 }
 
 // Names that are not allowed resolve where that is asked for, each is told, and
 // nothing can be connected to.
-func TestNetworkAllowDNS(t *testing.T) {
-	w := newWorld(t, addressBook{"other.test": "93.184.216.34"})
+func TestNetworkAllowDNS(t *testing.T) { eachLevel(t, networkAllowDNS) }
+
+func networkAllowDNS(t *testing.T, level sandbox.Level) {
+	w := newWorld(t, level, relaytest.Names{"other.test": "93.184.216.34"})
 	r := w.run(t, executor.Request{Language: "python", Network: sandbox.NetworkPolicy{AllowDNS: true}, Code: []byte(attempt + `
 print(socket.gethostbyname("other.test")); connect("other.test", 80); ask(16, "other.test")`), Args: []string{"1", "1"}})
 	if r.Stdout != "93.184.216.34\nConnectionResetError\ncode 5\n" {
@@ -335,20 +351,18 @@ func TestNetworkFlags(t *testing.T) {
 	if doctor := sandboxRun(t, "doctor").stdout; !strings.Contains(doctor, "allowlist") {
 		t.Skipf("no network of this host leads out:\n%s", doctor)
 	}
-	var w, other world
-	w.serve(t)
-	other.serve(t)
+	w, other := relaytest.NewGreeter(t), relaytest.NewGreeter(t)
 	const denied = "── denied: "
-	own, its := "host.docker.internal:"+w.port, "host.docker.internal:"+other.port
+	own, its := "host.docker.internal:"+w.Port, "host.docker.internal:"+other.Port
 	for name, c := range map[string]struct {
 		flags, to []string // where the program connects to, host and port
 		stdout    string
 		denied    []string
 	}{
-		"named":             {[]string{"--allow", "localhost:" + w.port}, []string{own}, "hello " + own, nil},
-		"two named":         {[]string{"--allow", "localhost:" + w.port, "--allow=localhost:" + other.port}, []string{own, its}, "hello " + own + "hello " + its, nil},
+		"named":             {[]string{"--allow", "localhost:" + w.Port}, []string{own}, "hello " + own, nil},
+		"two named":         {[]string{"--allow", "localhost:" + w.Port, "--allow=localhost:" + other.Port}, []string{own, its}, "hello " + own + "hello " + its, nil},
 		"named beside full": {[]string{"--network", "full", "--allow", "127.0.0.0/8"}, []string{own}, "hello " + own, nil},
-		"another port":      {[]string{"--network", "allowlist", "--allow", "localhost:" + w.port}, []string{its}, "ConnectionResetError\n", []string{"connection to " + its + " refused: 127.0.0.1 is this host's loopback"}},
+		"another port":      {[]string{"--network", "allowlist", "--allow", "localhost:" + w.Port}, []string{its}, "ConnectionResetError\n", []string{"connection to " + its + " refused: 127.0.0.1 is this host's loopback"}},
 		"nothing named":     {[]string{"--network", "allowlist"}, []string{own, "10.0.0.1:1"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "10.0.0.1 is a private network"}},
 		"full":              {[]string{"--network", "full"}, []string{own, "169.254.169.254:80"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "a service that tells this machine's secrets"}},
 		"names alone":       {[]string{"--allow-dns"}, []string{"93.184.216.34:80"}, "ConnectionResetError\n", []string{"the address is not in the allow-list"}},

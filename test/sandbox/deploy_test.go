@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // exported are the metrics of a server that has run something, and their labels.
@@ -35,8 +36,8 @@ func TestDeployedFigures(t *testing.T) {
 	names, labels := exported(t)
 	labels["instance"], labels["job"] = true, true // Prometheus adds them
 	for file, queries := range map[string][]string{
-		"deploy/grafana-dashboard.json": dashboardQueries(t, readFile(t, "deploy/grafana-dashboard.json")),
-		"deploy/prometheus-alerts.yaml": alertQueries(t, readFile(t, "deploy/prometheus-alerts.yaml")),
+		"deploy/grafana-dashboard.json": dashboardQueries(t, testenv.ReadFile(t, "deploy/grafana-dashboard.json")),
+		"deploy/prometheus-alerts.yaml": alertQueries(t, testenv.ReadFile(t, "deploy/prometheus-alerts.yaml")),
 	} {
 		if len(queries) < 4 {
 			t.Errorf("%s has only %d queries", file, len(queries))
@@ -118,7 +119,7 @@ func TestUnit(t *testing.T) {
 		t.Skip("systemd-analyze is not installed")
 	}
 	unit := filepath.Join(t.TempDir(), "sandbox-server.service")
-	text := strings.Replace(readFile(t, "deploy/sandbox-server.service"), "/usr/local/bin/sandbox-server", binary, 1)
+	text := strings.Replace(testenv.ReadFile(t, "deploy/sandbox-server.service"), "/usr/local/bin/sandbox-server", binary, 1)
 	if err := os.WriteFile(unit, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

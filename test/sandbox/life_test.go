@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // resident is how much memory the server has, in bytes.
@@ -87,6 +89,33 @@ func TestOpenAPI(t *testing.T) {
 	}
 	if script := shared.send(t, "GET", "/docs/swagger-ui-bundle.js", nil); script.status != 200 {
 		t.Errorf("its script: %d", script.status)
+	}
+}
+
+// Answers may grow: what was made out of the document reads those of a later
+// server too. Requests may not, and a figure that cannot be had is null.
+func TestOpenAPIGrows(t *testing.T) {
+	t.Parallel()
+	type schema struct {
+		Additional any `json:"additionalProperties"`
+		Properties map[string]struct {
+			Type any
+		}
+	}
+	schemas := decode[struct {
+		Components struct{ Schemas map[string]schema }
+	}](t, shared.send(t, "GET", "/openapi.json", nil).body).Components.Schemas
+	for name, closed := range map[string]bool{
+		"Request": true, "RequestLimits": true,
+		"Result": false, "Phase": false, "Metrics": false, "Meta": false, "File": false, "Event": false, "Problem": false, "Health": false,
+	} {
+		s, ok := schemas[name]
+		if is := s.Additional == false; !ok || is != closed {
+			t.Errorf("%s: there %v, closed %v", name, ok, is)
+		}
+	}
+	if figure := schemas["Metrics"].Properties["wall_time_s"].Type; !reflect.DeepEqual(figure, []any{"number", "null"}) {
+		t.Errorf("a figure is %v", figure)
 	}
 }
 
@@ -368,7 +397,7 @@ func TestSmuggling(t *testing.T) {
 func TestKeys(t *testing.T) {
 	data := "SANDBOX_DATA_DIR=" + t.TempDir()
 	create := exec.Command(binary, "keys", "create", "acme", "--rate", "1000", "--concurrency", "1")
-	create.Env = append(environ(), data)
+	create.Env = testenv.Environ(data)
 	key, err := create.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -407,12 +436,12 @@ func TestKeys(t *testing.T) {
 	(<-done).result(t)
 
 	usage := exec.Command(binary, "usage", "--json")
-	usage.Env = append(environ(), data)
+	usage.Env = testenv.Environ(data)
 	if out, err := usage.Output(); err != nil || !strings.Contains(string(out), `"tenant": "acme"`) {
 		t.Errorf("usage: %v %s", err, out)
 	}
 	revoke := exec.Command(binary, "keys", "revoke", strings.TrimSpace(string(key)))
-	revoke.Env = append(environ(), data)
+	revoke.Env = testenv.Environ(data)
 	if out, err := revoke.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}

@@ -5,6 +5,7 @@ package sandbox
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // binary is the server under test, and dataDir what it keeps between runs, such
@@ -32,41 +33,17 @@ var binary, dataDir string
 var shared *instance
 
 func TestMain(m *testing.M) {
-	code, err := setUp(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
-
-func setUp(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "sandbox-server-test-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(dir)
-	binary, dataDir = os.Getenv("SANDBOX_TEST_SERVER"), os.Getenv("SANDBOX_DATA_DIR")
-	if binary == "" {
-		binary = filepath.Join(dir, "sandbox-server")
-		args := []string{"build", "-o", binary}
-		if os.Getenv("SANDBOX_TEST_COVERDIR") != "" {
-			args = append(args, "-cover", "-coverpkg=github.com/sandbox-run/sandbox-run/...")
+	testenv.Main(func(dir string) (code int, err error) {
+		dataDir = cmp.Or(os.Getenv("SANDBOX_DATA_DIR"), filepath.Join(dir, "data"))
+		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
+			return 0, err
 		}
-		build := exec.Command("go", append(args, "../../cmd/sandbox-server")...)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("build sandbox-server: %w\n%s", err, out)
+		if shared, err = launch(); err != nil {
+			return 0, err
 		}
-	}
-	if dataDir == "" {
-		dataDir = filepath.Join(dir, "data")
-	}
-	if shared, err = launch(); err != nil {
-		return 0, err
-	}
-	code := m.Run()
-	return code, shared.stop()
+		code = m.Run()
+		return code, shared.stop()
+	})
 }
 
 // instance is a running server.
@@ -79,17 +56,11 @@ type instance struct {
 	eof chan struct{}
 }
 
-// environ is ours without the settings of a server.
-func environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "SANDBOX_") })
-}
-
 // launch starts a server on a free port, with settings beside the usual ones,
 // and waits until it is ready.
 func launch(settings ...string) (*instance, error) {
 	s := &instance{cmd: exec.Command(binary), eof: make(chan struct{})}
-	s.cmd.Env = append(environ(), "SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir, "GOCOVERDIR="+os.Getenv("SANDBOX_TEST_COVERDIR"))
-	s.cmd.Env = append(s.cmd.Env, settings...)
+	s.cmd.Env = append(testenv.Environ("SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir), settings...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
@@ -263,6 +234,13 @@ func (s *instance) health(t *testing.T) (h struct {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// restricted tells whether there are no namespaces here, so that the world inside
+// has its directories elsewhere.
+func restricted(t *testing.T) bool {
+	t.Helper()
+	return shared.health(t).Runtimes["local"] == "restricted"
 }
 
 // until waits for something that happens on its own.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/relay"
+	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 )
 
 // What configuring a namespace costs, beside making it.
@@ -88,7 +89,7 @@ func bare(b *testing.B, args ...string) string {
 func inTurns(b *testing.B, port string, say func(what, out string), deed ...string) {
 	c := connect(b, relay.Config{
 		Policy:   policy(b, relay.Rules{Allow: []string{"source.test", "127.0.0.1:" + port}}),
-		Resolver: addressBook{"source.test": "127.0.0.1"},
+		Resolver: relaytest.Names{"source.test": "127.0.0.1"},
 	})
 	for b.Loop() {
 		say("direct", bare(b, append([]string{deed[0], "127.0.0.1:" + port}, deed[1:]...)...))

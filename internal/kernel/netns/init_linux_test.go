@@ -12,6 +12,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/relay"
+	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 )
 
 // appendSocket has an init make a socket.
@@ -69,7 +70,7 @@ func newInit(t *testing.T) *spawn.Init {
 // The order of things in a container: sockets and settings first, then the
 // programs' own user namespace. What was made before keeps its rights.
 func TestThroughInit(t *testing.T) {
-	port := outside(t)
+	port := relaytest.NewGreeter(t).Port
 	init := newInit(t)
 	var p spawn.Program
 	var fds []spawn.Arg

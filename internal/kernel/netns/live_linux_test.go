@@ -1,12 +1,6 @@
 package netns_test
 
 import (
-	"context"
-	"fmt"
-	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"os"
 	"os/exec"
 	"slices"
@@ -17,22 +11,8 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/relay"
+	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 )
-
-// addressBook is a resolver that knows these names alone.
-type addressBook map[string]string
-
-func (b addressBook) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	text, ok := b[strings.TrimSuffix(host, ".")]
-	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-	}
-	var list []netip.Addr
-	for _, a := range strings.Fields(text) {
-		list = append(list, netip.MustParseAddr(a))
-	}
-	return list, nil
-}
 
 // connected is a room with a relay.
 type connected struct {
@@ -87,21 +67,11 @@ func policy(t testing.TB, rules relay.Rules) *relay.Policy {
 	return p
 }
 
-// outside is a server on the host's loopback and its port.
-func outside(t testing.TB) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, "hello %s", r.Host)
-	}))
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "http://127.0.0.1:")
-}
-
-// allowed is the policy in which the server outside has a name.
+// allowed is the policy in which a greeter has a name.
 func allowed(t testing.TB, port string) relay.Config {
 	return relay.Config{
 		Policy:   policy(t, relay.Rules{Allow: []string{"allowed.test:" + port, "127.0.0.1:" + port}}),
-		Resolver: addressBook{"allowed.test": "127.0.0.1"},
+		Resolver: relaytest.Names{"allowed.test": "127.0.0.1"},
 	}
 }
 
@@ -132,7 +102,7 @@ class Get { public static void main(String[] a) throws Exception {
 `
 
 func TestClients(t *testing.T) {
-	port := outside(t)
+	port := relaytest.NewGreeter(t).Port
 	c := connect(t, allowed(t, port))
 	url := "http://allowed.test:" + port + "/"
 	want := "hello allowed.test:" + port
@@ -191,9 +161,9 @@ func mustRefuse(t *testing.T, filter *os.File, want ...string) {
 // Nothing that is not allowed reaches anything, each attempt fails soon, and
 // each is told.
 func TestRefused(t *testing.T) {
-	port := outside(t)
+	port := relaytest.NewGreeter(t).Port
 	config := allowed(t, port)
-	config.Resolver = addressBook{"allowed.test": "127.0.0.1", "rebound.test": "127.0.0.1", "private.test": "10.0.0.1 fd00::1"}
+	config.Resolver = relaytest.Names{"allowed.test": "127.0.0.1", "rebound.test": "127.0.0.1", "private.test": "10.0.0.1 fd00::1"}
 	config.Policy = policy(t, relay.Rules{Allow: []string{"allowed.test:" + port, "rebound.test", "private.test", "169.254.0.0/16:81"}})
 	c := connect(t, config)
 	for _, a := range []struct {
@@ -234,7 +204,7 @@ func TestRefused(t *testing.T) {
 
 // What is no TCP over IPv4 is refused by the rules, and remembered by them.
 func TestRefusedPackets(t *testing.T) {
-	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{Full: true}), Resolver: addressBook{}})
+	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{Full: true}), Resolver: relaytest.Names{}})
 	for _, a := range []struct{ deed, want string }{
 		{"udp 8.8.8.8:443", "EPERM"},
 		{"udp 8.8.8.8:443", "EPERM"}, // remembered once
@@ -257,7 +227,7 @@ func TestRefusedPackets(t *testing.T) {
 
 // The kernel keeps so many refused destinations and no more.
 func TestRefusedIsBounded(t *testing.T) {
-	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{}), Resolver: addressBook{}})
+	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{}), Resolver: relaytest.Names{}})
 	for i := range 100 {
 		if got := c.do("udp", "8.8.8.8:"+strconv.Itoa(1000+i)); got != "EPERM" {
 			t.Fatal(got)
@@ -272,7 +242,7 @@ func TestRefusedIsBounded(t *testing.T) {
 func TestNameServer(t *testing.T) {
 	c := connect(t, relay.Config{
 		Policy:   policy(t, relay.Rules{Allow: []string{"*.test"}}),
-		Resolver: addressBook{"a.test": "93.184.216.34", "b.test": "93.184.216.35"},
+		Resolver: relaytest.Names{"a.test": "93.184.216.34", "b.test": "93.184.216.35"},
 	})
 	for _, a := range []struct{ deed, want string }{
 		{"udp 198.18.0.1:53 1 a.test", "Success 198.18.0.2"},
@@ -308,7 +278,7 @@ func TestLoopback(t *testing.T) {
 		t.Errorf("the name server's port: %q", got)
 	}
 	// The host's server is not on this loopback.
-	if got := c.do("dial", "tcp", "127.0.0.1:"+outside(t)); got != "ECONNREFUSED" {
+	if got := c.do("dial", "tcp", "127.0.0.1:"+relaytest.NewGreeter(t).Port); got != "ECONNREFUSED" {
 		t.Errorf("the host's loopback: %q", got)
 	}
 	if report := c.relay.Report(); len(report.Violations) > 0 {
@@ -319,8 +289,8 @@ func TestLoopback(t *testing.T) {
 
 // This host's loopback has a name where the policy opens it.
 func TestHostName(t *testing.T) {
-	port := outside(t)
-	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{Allow: []string{"localhost:" + port}}), Resolver: addressBook{}})
+	port := relaytest.NewGreeter(t).Port
+	c := connect(t, relay.Config{Policy: policy(t, relay.Rules{Allow: []string{"localhost:" + port}}), Resolver: relaytest.Names{}})
 	if got := c.do("get", "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port {
 		t.Error(got)
 	}
@@ -335,7 +305,7 @@ func TestHostName(t *testing.T) {
 // Without nftables there are listeners on chosen ports, and the kernel refuses
 // the others.
 func TestWithoutRedirect(t *testing.T) {
-	port := outside(t)
+	port := relaytest.NewGreeter(t).Port
 	n, _ := strconv.Atoi(port)
 	c := connect(t, allowed(t, port), uint16(n), 81)
 	if got := c.do("get", "http://allowed.test:"+port); got != "hello allowed.test:"+port {
@@ -365,7 +335,7 @@ func TestHostSettings(t *testing.T) {
 	if err := netns.RouteAll(r.files[0]); err != nil {
 		t.Fatal(err)
 	}
-	port := outside(t)
+	port := relaytest.NewGreeter(t).Port
 	c := serve(t, r, allowed(t, port), true)
 	if got := c.do("get", "http://allowed.test:"+port); got != "hello allowed.test:"+port {
 		t.Error(got)

@@ -3,14 +3,12 @@ package local
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,28 +24,10 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
-
-// addressBook is a resolver that knows these names alone.
-type addressBook map[string]string
-
-func (b addressBook) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
-	address, ok := b[strings.TrimSuffix(host, ".")]
-	if !ok {
-		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
-	}
-	return []netip.Addr{netip.MustParseAddr(address)}, nil
-}
-
-// greeter is a server on the host's loopback, and its port.
-func greeter(t *testing.T) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "hello %s", r.Host) }))
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "http://127.0.0.1:")
-}
 
 // networked opens a runtime and makes a container with a network.
 func networked(t *testing.T, o Options, p sandbox.NetworkPolicy) (*Runtime, sandbox.Container) {
@@ -118,7 +98,7 @@ func get(t *testing.T, c sandbox.Container, url string) (string, sandbox.Exit) {
 // Where connections cannot be redirected there are listeners on the ports that
 // the allow-list names; the first container finds that out.
 func TestNetworkWithoutRedirection(t *testing.T) {
-	port := greeter(t)
+	port := relaytest.NewGreeter(t).Port
 	rt, c := networked(t, Options{NoRedirect: true}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port, "127.0.0.1:81"}})
 	if got, exit := get(t, c, "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port || exit.Network.Connections != 1 {
 		t.Errorf("%q, %+v", got, exit)
@@ -202,9 +182,15 @@ func TestNetworkProbe(t *testing.T) {
 	if !slices.Equal(caps.Networks, want) {
 		t.Errorf("networks %v", caps.Networks)
 	}
-	for full, out := range map[error]error{nil: errors.New("no route"), errors.New("no namespaces"): errors.New("no namespaces")} {
-		m := rt.networkWall(full, out)
-		if full == nil && (m.State != api.Degraded || m.Detail != "nothing leads out: no route") || full != nil && (m.State != api.Enforced || !strings.Contains(m.Detail, "needs namespaces")) {
+	noRoute, noNamespaces := errors.New("no route"), errors.New("no namespaces")
+	for _, c := range []struct {
+		full, out     error
+		state, detail string
+	}{
+		{nil, nil, api.Enforced, "connections and names go through a relay"}, {noNamespaces, nil, api.Degraded, outsideNetwork},
+		{nil, noRoute, api.Degraded, "nothing leads out: no route"}, {noNamespaces, noRoute, api.Degraded, "nothing leads out: no route"},
+	} {
+		if m := rt.networkWall(c.full, c.out); m.State != c.state || !strings.HasPrefix(m.Detail, c.detail) {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -212,8 +198,8 @@ func TestNetworkProbe(t *testing.T) {
 
 // A name whose address is private, link-local or this host's own leads nowhere.
 func TestNetworkRebinding(t *testing.T) {
-	port := greeter(t)
-	_, c := networked(t, Options{Resolver: addressBook{"rebound.test": "127.0.0.1", "meta.test": "169.254.169.254", "good.test": "127.0.0.1"}},
+	port := relaytest.NewGreeter(t).Port
+	_, c := networked(t, Options{Resolver: relaytest.Names{"rebound.test": "127.0.0.1", "meta.test": "169.254.169.254", "good.test": "127.0.0.1"}},
 		sandbox.NetworkPolicy{Allow: []string{"*.test", "127.0.0.1:" + port}})
 	if got, _ := get(t, c, "http://good.test:"+port); got != "hello good.test:"+port {
 		t.Error(got)
@@ -253,7 +239,7 @@ func TestNetworkQueriesAndFailures(t *testing.T) {
 	}
 	_, port, _ := net.SplitHostPort(closed.Addr().String())
 	closed.Close()
-	_, c := networked(t, Options{Resolver: addressBook{"other.test": "93.184.216.34"}}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}, AllowDNS: true})
+	_, c := networked(t, Options{Resolver: relaytest.Names{"other.test": "93.184.216.34"}}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}, AllowDNS: true})
 	got, exit := sh(t, c, "getent ahostsv4 other.test | head -1")
 	if !strings.HasPrefix(got, "93.184.216.34") || !slices.Contains(exit.Network.Queries, "A other.test") || len(exit.Violations) > 0 {
 		t.Errorf("%q, %+v", got, exit)
@@ -280,7 +266,7 @@ func TestNetworkHostProxy(t *testing.T) {
 	t.Cleanup(proxy.Close)
 	at, _ := url.Parse(proxy.URL)
 	policy := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"index.test:80"}, HostProxy: true}
-	_, c := networked(t, Options{Resolver: addressBook{}, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}, policy)
+	_, c := networked(t, Options{Resolver: relaytest.Names{}, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}, policy)
 	if got, exit := get(t, c, "http://index.test/"); got != "proxy" {
 		t.Errorf("%q, %+v", got, exit)
 	}
@@ -344,7 +330,7 @@ func newClosed(t *testing.T, rt *Runtime) sandbox.Container {
 // Nothing of a network is left when its container is gone: no descriptor, which
 // would keep the namespace, and no goroutine.
 func TestNetworkLeavesNothing(t *testing.T) {
-	port := greeter(t)
+	port := relaytest.NewGreeter(t).Port
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes what was forgotten
 	for _, noRedirect := range []bool{false, true} {
 		rt, first := networked(t, Options{NoRedirect: noRedirect}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}})
@@ -414,7 +400,7 @@ func TestNetworkAsOrdinaryUser(t *testing.T) {
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.timeout=5m", "-test.skip=AsOrdinaryUser",
-		"-test.run=^TestNetwork|^TestConformance$/^full$/(network|allow-list|loopback)")
+		"-test.run=^TestNetwork|^TestSupervise|^TestConformance$/^(full|restricted)$/(network|allow-list|loopback)")
 	cmd.Env = []string{"PATH=/usr/bin:/bin", "TMPDIR=" + dir, "XDG_RUNTIME_DIR=" + dir}
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{os.Stdin} // the spawner does not start where its own program would be descriptor 3

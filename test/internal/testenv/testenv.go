@@ -1,0 +1,73 @@
+// Package testenv builds the programs that the suites beside it test from
+// outside, and gives them a place and an environment.
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sandbox-run/sandbox-run"
+
+// Main is the TestMain of a suite: it has it run in a directory that is gone
+// afterwards, which every user can read, and ends the process.
+func Main(run func(dir string) (code int, err error)) {
+	code := 0
+	dir, err := os.MkdirTemp("", "sandbox-test-")
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err == nil {
+		code, err = run(dir)
+	}
+	os.RemoveAll(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Program is the path of a program of cmd: the one that an environment variable
+// names, or one that is built into a directory.
+func Program(dir, name, variable string) (string, error) {
+	if path := os.Getenv(variable); path != "" {
+		return path, nil
+	}
+	path := filepath.Join(dir, name)
+	build := exec.Command("go", "build", "-o", path)
+	if Coverage() != "GOCOVERDIR=" {
+		build.Args = append(build.Args, "-cover", "-coverpkg="+module+"/...")
+	}
+	build.Args = append(build.Args, module+"/cmd/"+name)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+	}
+	return path, nil
+}
+
+// Coverage is the variable that tells a program where to write its coverage, if
+// SANDBOX_TEST_COVERDIR asks for it: the go command has GOCOVERDIR for itself.
+func Coverage() string { return "GOCOVERDIR=" + os.Getenv("SANDBOX_TEST_COVERDIR") }
+
+// Environ is that of a user who has set nothing of ours but these.
+func Environ(settings ...string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "SANDBOX_") })
+	return append(append(env, Coverage()), settings...)
+}
+
+// ReadFile reads a file of the repository.
+func ReadFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
