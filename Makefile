@@ -52,9 +52,31 @@ programs: build ## run the corpus of programs bare and in the sandbox, and compa
 	@for l in python javascript go rust java; do test/programs/record.sh $$l || exit; done
 	$(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
 
+# The image of sandbox-server is IMAGE:TAG; ENGINE builds its TARGET from BASE, and pushes it.
+ENGINE ?= docker
+IMAGE  ?= sandbox-server
+TARGET ?= server
+TAG    ?= $(VERSION)$(patsubst %,-%,$(filter-out server,$(TARGET)))
+BASE   ?= python:3.12-slim
+# Podman and Buildah keep the health check in Docker's format alone.
+BUILD_FLAGS ?= $(if $(filter podman buildah,$(ENGINE)),--format docker)
+
+.PHONY: sandbox-build
+sandbox-build: ## build the server's image, IMAGE:TAG; TARGET=all: five languages and not Python alone; BASE, ENGINE
+	$(ENGINE) build $(BUILD_FLAGS) -f Containerfile.sandbox --target $(TARGET) --build-arg BASE=$(BASE) --build-arg VERSION=$(VERSION) -t $(IMAGE):$(TAG) .
+
+.PHONY: sandbox-push
+sandbox-push: ## push it to the registry that IMAGE names
+	$(ENGINE) push $(IMAGE):$(TAG)
+
 .PHONY: test-sandbox
-test-sandbox: ## the suite of sandbox-server alone
+test-sandbox: ## the suite of sandbox-server alone, here and, where there can be a Docker, in the image
 	$(GO) test -count=1 -timeout 20m ./test/sandbox ./internal/server/... ./internal/daemon/...
+	scripts/test-image.sh --or-skip
+
+.PHONY: test-image
+test-image: ## build the server's image, and run the suite in it in each way that the guide names
+	scripts/test-image.sh
 
 .PHONY: load
 load: ## 64 clients for a minute, and 50 crashes of the server in 20 runs

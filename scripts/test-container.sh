@@ -15,60 +15,19 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly seven=(CHOWN DAC_OVERRIDE FOWNER KILL SETGID SETPCAP SETUID)
-
 say() { printf 'test-container: %s\n' "$*" >&2; }
 
-die() {
-	say "$*"
-	exit 1
-}
-
-# requirements prints the Debian packages that this machine lacks.
-requirements() {
-	command -v mmdebstrap >/dev/null || echo mmdebstrap
-	[[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || echo debian-archive-keyring
-	if [[ -n ${DOCKER_HOST-} ]]; then
-		command -v docker >/dev/null || echo docker.io
-	else
-		command -v dockerd >/dev/null || echo docker.io
-	fi
-}
-
-install_requirements() {
-	local missing
-	mapfile -t missing < <(requirements)
-	[[ ${#missing[@]} -gt 0 ]] || return 0
-	command -v apt-get >/dev/null ||
-		die "needed here: ${missing[*]} (Debian's names); install them with your package manager"
-	[[ $EUID -eq 0 ]] || die "needed here: run 'sudo apt-get install ${missing[*]}' first"
-	say "installing with apt-get: ${missing[*]}"
-	DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
-	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >&2
-}
-
-# start_engine starts a Docker engine that touches nothing of the machine's own:
-# no bridge, no firewall rules.
-start_engine() {
-	export DOCKER_HOST=unix://$work/docker.sock
-	dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${work##*/}" \
-		--data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/pid" >"$work/log" 2>&1 &
-	engine=$!
-	for ((i = 0; i < 300; i++)); do
-		docker version >/dev/null 2>&1 && return
-		kill -0 "$engine" 2>/dev/null || break
-		sleep 0.2
-	done
-	tail -n 20 "$work/log" >&2
-	die "the Docker engine did not start; its last words are above"
-}
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+# shellcheck source=test/container/engine.sh
+. test/container/engine.sh
 
 # finish is the one way out.
 # shellcheck disable=SC2317,SC2329 # called by the trap
 finish() {
 	docker rm --force "$tag" >/dev/null 2>&1 || true
 	docker rmi "$tag" >/dev/null 2>&1 || true
-	[[ -z $engine ]] || { kill "$engine" && wait "$engine"; } 2>/dev/null || true
+	stop_engine "$work"
 	# What a killed engine leaves mounted is not ours to remove with the rest.
 	rm -rf --one-file-system "$work"
 }
@@ -103,19 +62,17 @@ contain() {
 }
 
 main() {
-	[[ -n ${DOCKER_HOST-} || $EUID -eq 0 ]] ||
-		die "starting a Docker engine needs root; or let DOCKER_HOST name one that you may use"
-	install_requirements
+	need_engine
 	local image
-	image=$(test/container/image.sh "${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container") || die "no root image; the reason is above"
-	engine='' tag=sandbox-run-test-$$
+	image=$(test/container/image.sh "${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container" suite) || die "no root image; the reason is above"
+	tag=sandbox-run-test-$$
 	work=$(mktemp -d "${TMPDIR:-/var/tmp}/sandbox-container.XXXXXX")
 	trap finish EXIT
 	trap 'exit 130' INT TERM HUP
 	chmod 755 "$work"
 	install -d -m 777 "$work/user"
 	build
-	[[ -n ${DOCKER_HOST-} ]] || start_engine
+	start_engine "$work" "$work/data"
 	docker import "$image" "$tag" >/dev/null
 	local failed=0 kind
 	for kind in "${@:-root user hardened seven powerless}"; do

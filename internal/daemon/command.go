@@ -25,10 +25,11 @@ const (
 
 // grammar is the command line of sandbox-server.
 type grammar struct {
-	Serve   struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM; what it heeds is in the environment (docs/SERVER.md)."`
-	Keys    keysVerbs `cmd:"" help:"The keys that callers show."`
-	Usage   usageVerb `cmd:"" help:"What tenants have run, by day."`
-	Version struct{}  `cmd:"" help:"Print the version."`
+	Serve       struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM; what it heeds is in the environment (docs/SERVER.md)."`
+	Keys        keysVerbs `cmd:"" help:"The keys that callers show."`
+	Usage       usageVerb `cmd:"" help:"What tenants have run, by day."`
+	Healthcheck struct{}  `cmd:"" help:"Ask the server of this environment whether it would accept a run; exit code 1 if not."`
+	Version     struct{}  `cmd:"" help:"Print the version."`
 }
 
 // Command is one call of sandbox-server.
@@ -87,6 +88,8 @@ func (c Command) run(args []string) (err error) {
 		return c.revokeKey(cfg, g.Keys.Revoke)
 	case "usage":
 		return c.usage(cfg, g.Usage)
+	case "healthcheck":
+		return c.healthcheck(cfg)
 	}
 	return c.serve(cfg)
 }

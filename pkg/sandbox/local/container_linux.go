@@ -163,8 +163,7 @@ func (c *container) world() error {
 		p.Call("setresuid", unix.SYS_SETRESUID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
 		p.Call("setresgid", unix.SYS_SETRESGID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
 	}
-	// The host's out-of-memory killer takes programs before services.
-	writeFile(&p, "/proc/self/oom_score_adj", "500", 0)
+	c.rt.host.dieFirst(&p)
 	w.build()
 	names := []string{sandbox.WorkspaceDir, "/proc"}
 	if c.spec.BuildDisk.Bytes > 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -27,10 +29,11 @@ type host struct {
 	notify      uint              // flags for a filter that asks; 0 where none can
 	cgroups     *cgroup.Hierarchy // nil when this host grants none
 	cgroupsErr  error
+	oomScore    int // of programs, see [host.dieFirst]
 }
 
 func inspectHost(opts Options) host {
-	h := host{root: isRoot()}
+	h := host{root: isRoot(), oomScore: oomScore()}
 	var looking sync.WaitGroup
 	looking.Go(func() { h.hostRoot = lookAtHost() })
 	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
@@ -43,6 +46,22 @@ func inspectHost(opts Options) host {
 	looking.Wait()
 	h.tameLoopback = !h.chargesSockets()
 	return h
+}
+
+// oomScore is half the scale above our own, which nobody may go below: Kubernetes
+// starts some containers with all of it.
+func oomScore() int {
+	own := 0
+	if b, err := os.ReadFile("/proc/self/oom_score_adj"); err == nil {
+		_, _ = fmt.Sscan(string(b), &own)
+	}
+	return min(max(own, 0)+500, 1000)
+}
+
+// dieFirst appends the calls that let the kernel, when it is out of memory, take
+// programs before us and other services.
+func (h *host) dieFirst(p *spawn.Program) {
+	writeFile(p, "/proc/self/oom_score_adj", strconv.Itoa(h.oomScore), 0)
 }
 
 // rootCapabilities are what it takes to give programs ids of their own and no

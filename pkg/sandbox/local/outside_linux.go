@@ -53,6 +53,13 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	}
 	if c.init, err = r.spawner.Fork(c.namespaced(0, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
+		if w.landlock {
+			// Its own files in /proc are root's while it is not dumpable. Landlock
+			// keeps other programs of this user from using the moment.
+			p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(1))
+			r.host.dieFirst(p)
+			p.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(0))
+		}
 	})); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,53 @@
+# Sourced by scripts that run Docker containers: a Docker engine of their own, or
+# the one that DOCKER_HOST names. The script has say, and scripts/packages.sh.
+# shellcheck shell=bash
+
+# The capabilities that a uid for each run takes (docs/SERVER.md says what for).
+# shellcheck disable=SC2034 # for who sources this
+readonly seven=(CHOWN DAC_OVERRIDE FOWNER KILL SETGID SETPCAP SETUID)
+
+# why_no_engine says why there is no engine for this user, or nothing.
+why_no_engine() {
+	[[ -n ${DOCKER_HOST-} || $EUID -eq 0 ]] ||
+		echo "starting a Docker engine needs root; or let DOCKER_HOST name one on this machine that you may use"
+}
+
+# need_engine installs what an engine takes.
+need_engine() {
+	local why
+	why=$(why_no_engine)
+	[[ -z $why ]] || die "$why"
+	if [[ -n ${DOCKER_HOST-} ]]; then
+		command -v docker >/dev/null || install_packages docker.io
+	else
+		command -v dockerd >/dev/null || install_packages docker.io
+	fi
+}
+
+engine=''
+
+# start_engine starts an engine, unless there is one, that touches nothing of the
+# machine's own: no bridge, no firewall rules. It works in directory $1 and keeps
+# images in $2.
+start_engine() {
+	[[ -z ${DOCKER_HOST-} ]] || return 0
+	export DOCKER_HOST=unix://$1/docker.sock
+	dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${1##*/}" \
+		--data-root "$2" --exec-root "$1/exec" --pidfile "$1/pid" >"$1/log" 2>&1 &
+	engine=$!
+	local i
+	for ((i = 0; i < 300; i++)); do
+		docker version >/dev/null 2>&1 && return
+		kill -0 "$engine" 2>/dev/null || break
+		sleep 0.2
+	done
+	tail -n 20 "$1/log" >&2
+	die "the Docker engine did not start; its last words are above"
+}
+
+# stop_engine stops what start_engine has started in directory $1, which the engine
+# leaves one mount in.
+stop_engine() {
+	[[ -z $engine ]] || { kill "$engine" && wait "$engine"; } 2>/dev/null || true
+	umount "$1/exec/netns/default" 2>/dev/null || true
+}
