@@ -21,10 +21,8 @@ readonly packages=(
 
 say() { printf 'test/vm: %s\n' "$*" >&2; }
 
-die() {
-	say "$*"
-	exit 1
-}
+# shellcheck source=scripts/packages.sh
+. "$here/../../scripts/packages.sh"
 
 # requirements prints the Debian packages that this machine lacks.
 requirements() {
@@ -32,18 +30,6 @@ requirements() {
 	command -v mmdebstrap >/dev/null || echo mmdebstrap
 	command -v mke2fs >/dev/null || echo e2fsprogs
 	[[ -e /usr/share/keyrings/debian-archive-keyring.gpg ]] || echo debian-archive-keyring
-}
-
-install_requirements() {
-	local missing
-	mapfile -t missing < <(requirements)
-	[[ ${#missing[@]} -gt 0 ]] || return 0
-	command -v apt-get >/dev/null ||
-		die "needed here: ${missing[*]} (Debian's names); install them with your package manager"
-	[[ $EUID -eq 0 ]] || die "needed here: run 'sudo apt-get install ${missing[*]}' first"
-	say "installing with apt-get: ${missing[*]}"
-	DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
-	DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >&2
 }
 
 # find_toolchains sets goroot and rustroot, and versions for the hash. Go is
@@ -134,9 +120,10 @@ build() {
 
 main() {
 	[[ $# -eq 1 ]] || die "usage: image.sh CACHE_DIR"
-	install_requirements
+	local needed image
+	mapfile -t needed < <(requirements)
+	install_packages "${needed[@]}"
 	find_toolchains
-	local image
 	image=$1/$(key)
 	if [[ ! -d $image ]]; then
 		mkdir -p "$1"
