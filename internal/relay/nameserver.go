@@ -98,16 +98,18 @@ func (r *Relay) answerMessages(conn net.Conn) {
 	for {
 		_ = conn.SetReadDeadline(time.Now().Add(r.config.IdleTimeout))
 		n, err := conn.Read(b)
-		if err != nil || r.askPace.Wait(r.ctx) != nil {
+		if err != nil {
 			return
 		}
+		closed := r.askPace.Wait(r.ctx) // nobody waits for the last one, but what is refused is noted
 		answer := r.answer(r.ctx, b[:n])
+		_ = conn.SetWriteDeadline(time.Now().Add(dnsIdle))
 		if answer == nil || !isQuestion(b[:n]) {
 			r.violations.add("datagram refused: only TCP and name queries leave the sandbox")
-			continue
+		} else if _, err := conn.Write(answer); err != nil {
+			return
 		}
-		_ = conn.SetWriteDeadline(time.Now().Add(dnsIdle))
-		if _, err := conn.Write(answer); err != nil {
+		if closed != nil {
 			return
 		}
 	}

@@ -231,9 +231,10 @@ func pending(t *testing.T, l *Listener) (is bool) {
 
 // play plays a part and ends the process.
 func play(name string, args []string) {
-	numbers := make([]int, len(args))
-	for i, a := range args {
-		numbers[i], _ = strconv.Atoi(a)
+	var numbers []int
+	for _, a := range args {
+		n, _ := strconv.Atoi(a)
+		numbers = append(numbers, n)
 	}
 	part, ok := parts[name]
 	if !ok {

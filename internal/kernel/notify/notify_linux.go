@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -18,17 +19,47 @@ import (
 // calls to come here (seccomp(2)). Where the kernel can (Linux 5.19), a call that
 // was received is only interrupted by what kills the program: a signal would
 // else have it made twice.
-func FilterFlags() (uint, error) {
+//
+// A process that is under such a filter itself, as in a container whose manager
+// intercepts calls, can install no second one.
+func FilterFlags() (uint, error) { return filterFlags() }
+
+var filterFlags = sync.OnceValues(func() (uint, error) {
+	err := error(unix.EINVAL)
 	for _, flags := range []uint{
 		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
 		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER,
 	} {
-		// Flags that are known get as far as the filter, which is not there.
-		if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), 0); errno == unix.EFAULT {
+		if err = tryFilter(flags); err == nil {
 			return flags, nil
 		}
 	}
-	return 0, errors.New("this kernel does not let a process decide about another's system calls; use Linux 5.9 or later")
+	if errors.Is(err, unix.EBUSY) {
+		return 0, errors.New("somebody decides about our own system calls already, and the kernel allows for one who does")
+	}
+	return 0, fmt.Errorf("this kernel does not let a process decide about another's system calls (Linux 5.9 does): %w", err)
+})
+
+// tryFilter installs a filter that lets everything pass, in a thread that is not
+// used again.
+func tryFilter(flags uint) error {
+	tried := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			tried <- err
+			return
+		}
+		pass := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
+		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), uintptr(unsafe.Pointer(&unix.SockFprog{Len: 1, Filter: &pass})))
+		if errno != 0 {
+			tried <- errno
+			return
+		}
+		unix.Close(int(fd))
+		tried <- nil
+	}()
+	return <-tried
 }
 
 // Call is a system call that waits for its answer.

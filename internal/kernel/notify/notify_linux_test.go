@@ -277,10 +277,10 @@ func TestSignalsOnAnOlderKernel(t *testing.T) {
 
 // weather answers a storm, each call after a while, and counts those that were
 // torn away.
-func weather(t *testing.T, part string, after time.Duration) (gone int) {
+func weather(t *testing.T, part string, after time.Duration) int {
 	t.Helper()
 	p := start(t, part)
-	answered := make(chan error)
+	answered, gone := make(chan error), 0
 	go func() { answered <- double(p.listener, after, &gone) }()
 	p.hears("done")
 	p.end()

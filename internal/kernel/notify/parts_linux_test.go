@@ -121,7 +121,7 @@ func crowd(args []int) {
 			for j := range each {
 				question := uintptr(i*each + j + 1)
 				if r, errno := ask(question); r != 2*question || errno != 0 {
-					fail(fmt.Errorf("asked %d, got %d, %v", question, r, errno))
+					fail(fmt.Errorf("asked %d, got %d, %w", question, r, errno))
 				}
 			}
 		})
@@ -164,7 +164,7 @@ func storm(args []int) {
 			interrupted++
 		}
 		if r != uintptr(2*i) || errno != 0 {
-			fail(fmt.Errorf("asked %d, got %d, %v", i, r, errno))
+			fail(fmt.Errorf("asked %d, got %d, %w", i, r, errno))
 		}
 	}
 	close(stop)

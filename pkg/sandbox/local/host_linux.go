@@ -12,7 +12,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -26,7 +25,6 @@ type host struct {
 	// namespace.
 	root        bool
 	landlockABI int               // 0 without Landlock
-	notify      uint              // flags for a filter that asks; 0 where none can
 	cgroups     *cgroup.Hierarchy // nil when this host grants none
 	cgroupsErr  error
 	oomScore    int // of programs, see [host.dieFirst]
@@ -37,7 +35,6 @@ func inspectHost(opts Options) host {
 	var looking sync.WaitGroup
 	looking.Go(func() { h.hostRoot = lookAtHost() })
 	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
-	h.notify, _ = notify.FilterFlags()
 	if !opts.NoCgroups {
 		h.cgroups, h.cgroupsErr = cgroup.Detect(cgroup.Options{})
 	} else {

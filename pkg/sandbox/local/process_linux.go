@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -118,7 +119,7 @@ func (pr *process) launch(p sandbox.Process) error {
 		filter: filter,
 	}
 	if pr.supervised() {
-		ch.notify = pr.c.rt.host.notify
+		ch.notify, _ = notify.FilterFlags() // it has worked before
 	}
 	pr.openStreamsInside(&ch, p)
 	pr.group.enter(&program)
@@ -166,7 +167,7 @@ func (pr *process) take(p sandbox.Process, files []*os.File) error {
 		if c := pr.c; c.identity.root && !c.walls.namespaces {
 			user = c.identity.id + 1
 		}
-		if err := pr.out.supervise(files[want-1], user); err != nil {
+		if err := pr.out.supervise(files[want-1], pr.policy.AllowDNS, user); err != nil {
 			closeFiles(files[:want-1])
 			return err
 		}

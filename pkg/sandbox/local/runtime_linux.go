@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -269,7 +270,11 @@ func (r *Runtime) isolation(c *container) sandbox.Isolation {
 
 // supervises tells whether programs with a network have a filter that asks us.
 func (c *container) supervises(network sandbox.NetworkPolicy) bool {
-	return c.walls.seccomp && c.rt.host.notify != 0 && network.LeadsOut()
+	if !c.walls.seccomp || !network.LeadsOut() {
+		return false
+	}
+	_, err := notify.FilterFlags()
+	return err == nil
 }
 
 // filter is the seccomp program for a program of the container that has a

@@ -31,6 +31,9 @@ type supervisor struct {
 	out      *connection
 	listener *notify.Listener
 	user     int // whose processes they are, or -1 for our own user's
+	// sorts tells that names have real addresses. libc then connects sockets for
+	// datagrams to each, to see where it would come from, and sends nothing.
+	sorts bool
 	// loopback is the address of the connections to the relay: one of 127.0.0.0/8
 	// of the container's own, so that they take nobody else's ports.
 	loopback [4]byte
@@ -43,13 +46,13 @@ type supervisor struct {
 
 // supervise serves the listener of a process's filter until the process and all
 // that it has started are gone, or the connection ends.
-func (c *connection) supervise(file *os.File, user int) error {
+func (c *connection) supervise(file *os.File, sorts bool, user int) error {
 	listener, err := notify.New(file)
 	if err != nil {
 		return err
 	}
 	s := &supervisor{
-		out: c, listener: listener, user: user, loopback: ownLoopback(),
+		out: c, listener: listener, user: user, sorts: sorts, loopback: ownLoopback(),
 		datagrams: map[uint64]struct{}{}, done: make(chan struct{}),
 	}
 	c.supervisor = s
@@ -60,7 +63,7 @@ func (c *connection) supervise(file *os.File, user int) error {
 
 func (s *supervisor) stop() {
 	if s != nil {
-		s.listener.Close()
+		_ = s.listener.Close() // which the end of all programs may have done
 		<-s.done
 	}
 }
@@ -80,7 +83,7 @@ func (s *supervisor) serve(ready chan<- error) {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		s.out.relay.Failed("no further socket could be had: %v", err)
 	}
-	s.listener.Close()
+	_ = s.listener.Close()
 }
 
 // become takes the programs' user for what this goroutine opens. Another user's
@@ -123,6 +126,9 @@ func (s *supervisor) decide(call notify.Call) error {
 	case errors.Is(err, notify.ErrGone):
 		return nil
 	}
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("the program lets nobody look at it, by PR_SET_DUMPABLE or by an executable that it may not read: %w", err)
+	}
 	s.out.relay.Failed("a socket could not be had: %v", err)
 	return s.listener.Fail(call, unix.EACCES)
 }
@@ -148,10 +154,11 @@ func (s *supervisor) socket(call notify.Call) (int, error) {
 		err = unix.SetNonblock(pair[1], call.Args[1]&unix.SOCK_NONBLOCK != 0)
 	}
 	if err != nil {
-		ours.Close()
+		_ = ours.Close()
 		return 0, fmt.Errorf("make a pair: %w", err)
 	}
 	s.note(inode, true)
+	s.out.watch.add(ours)
 	s.out.relay.AnswerMessages(ours, func() { s.note(inode, false) })
 	return s.listener.Install(call, pair[1], -1, call.Args[1]&unix.SOCK_CLOEXEC != 0)
 }
@@ -181,7 +188,7 @@ func (s *supervisor) connect(call notify.Call) error {
 	if err != nil {
 		return err
 	}
-	to, err := s.address(call)
+	to, err := s.destination(call)
 	if err == nil && d.Inode == 0 {
 		err = unix.ENOTSOCK
 	}
@@ -194,7 +201,7 @@ func (s *supervisor) connect(call notify.Call) error {
 		if to.Port() == dnsPort {
 			return nil
 		}
-		if to.Port() != 0 { // else libc asks which of our addresses it would come from
+		if to.Port() != 0 && !s.sorts {
 			s.out.relay.Refuse("udp to %s refused: %s", plain(to), onlyThese)
 		}
 		return unix.ENETUNREACH
@@ -212,7 +219,7 @@ func (s *supervisor) connect(call notify.Call) error {
 		_, err = s.listener.Install(call, theirs, fd, d.Flags&unix.O_CLOEXEC != 0)
 	}
 	if err != nil {
-		ours.Close()
+		_ = ours.Close()
 		return err
 	}
 	s.out.watch.add(ours)
@@ -229,8 +236,9 @@ func plain(to netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
 }
 
-// address is what a call to connect names, of the families that programs have.
-func (s *supervisor) address(call notify.Call) (netip.AddrPort, error) {
+// destination is what a call to connect names, of the families that programs
+// have.
+func (s *supervisor) destination(call notify.Call) (netip.AddrPort, error) {
 	var b [unix.SizeofSockaddrInet6]byte
 	size := int(int32(call.Args[2]))
 	if size < 2 || size > unix.SizeofSockaddrAny+16 {
@@ -285,12 +293,11 @@ func (s *supervisor) pair(six bool) (theirs int, ours net.Conn, err error) {
 	family := unix.AF_INET
 	if six {
 		family = unix.AF_INET6
-		at = mapped(at)
 	}
 	if theirs, err = s.bound(family); err != nil {
 		return -1, nil, err
 	}
-	if err = connectSoon(theirs, at); err == nil {
+	if err = connectSoon(theirs, s.address(family, addressOf(at).Port())); err == nil {
 		ours, err = acceptFrom(listener, theirs)
 	}
 	if err != nil {
@@ -300,29 +307,21 @@ func (s *supervisor) pair(six bool) (theirs int, ours net.Conn, err error) {
 	return theirs, ours, nil
 }
 
-// bound makes a socket on the container's loopback address. Ports on which
-// connections have ended a moment ago do for it.
+// bound makes a socket on the container's loopback address.
 func (s *supervisor) bound(family int) (fd int, err error) {
 	if fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err != nil {
 		return -1, err
 	}
-	var at unix.Sockaddr = &unix.SockaddrInet4{Addr: s.loopback}
-	options := []struct{ level, name, value int }{
-		{unix.SOL_SOCKET, unix.SO_REUSEADDR, 1}, {unix.SOL_SOCKET, unix.SO_RCVBUF, pairBuffer}, {unix.SOL_SOCKET, unix.SO_SNDBUF, pairBuffer},
-		{unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0},
-	}
 	if family == unix.AF_INET6 {
-		at = mapped(at)
-	} else {
-		options = options[:len(options)-1]
+		err = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 	}
-	for _, o := range options {
+	for _, option := range []int{unix.SO_RCVBUF, unix.SO_SNDBUF} {
 		if err == nil {
-			err = unix.SetsockoptInt(fd, o.level, o.name, o.value)
+			err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, pairBuffer)
 		}
 	}
 	if err == nil {
-		err = unix.Bind(fd, at)
+		err = unix.Bind(fd, s.address(family, 0))
 	}
 	if err != nil {
 		unix.Close(fd)
@@ -348,11 +347,12 @@ func connectSoon(fd int, to unix.Sockaddr) error {
 // charged for.
 const pairBuffer = 128 << 10
 
-func mapped(a unix.Sockaddr) unix.Sockaddr {
-	four := a.(*unix.SockaddrInet4)
-	six := &unix.SockaddrInet6{Port: four.Port}
-	six.Addr = netip.AddrFrom4(four.Addr).As16()
-	return six
+// address is a port of the container's loopback, to a socket of a family.
+func (s *supervisor) address(family int, port uint16) unix.Sockaddr {
+	if family == unix.AF_INET6 {
+		return &unix.SockaddrInet6{Port: int(port), Addr: netip.AddrFrom4(s.loopback).As16()}
+	}
+	return &unix.SockaddrInet4{Port: int(port), Addr: s.loopback}
 }
 
 // acceptFrom takes the connection that one of our own sockets has made, and no
