@@ -350,7 +350,7 @@ func (c environments) begin() (dir string, discard func(), err error) {
 	}
 	unlock, err := lockDir(dir, false)
 	if err == nil {
-		err = os.Chmod(dir, 0o711)
+		err = c.change(func(root *os.Root) error { return root.Chmod(filepath.Base(dir), 0o711) })
 	}
 	if err != nil {
 		_ = c.remove(filepath.Base(dir))

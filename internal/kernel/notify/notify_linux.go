@@ -229,7 +229,7 @@ func (l *Listener) Install(c Call, fd, at int, closeOnExec bool) (int, error) {
 	}
 	n, err := l.control(unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 	switch {
-	case errors.Is(err, unix.ENOENT):
+	case errors.Is(err, unix.ENOENT), errors.Is(err, unix.ESRCH): // before we have asked, or since
 		return 0, ErrGone
 	case errors.Is(err, unix.EMFILE): // in its table: nothing is opened in ours
 		return 0, unix.EMFILE

@@ -280,8 +280,14 @@ func TestSignalsOnAnOlderKernel(t *testing.T) {
 func weather(t *testing.T, part string, after time.Duration) int {
 	t.Helper()
 	p := start(t, part)
-	answered, gone := make(chan error), 0
-	go func() { answered <- double(p.listener, after, &gone) }()
+	answered, gone := make(chan error, 1), 0
+	go func() {
+		err := double(p.listener, after, &gone)
+		if err != io.EOF {
+			_ = p.cmd.Process.Kill() // nobody answers it any more
+		}
+		answered <- err
+	}()
 	p.hears("done")
 	p.end()
 	if err := <-answered; err != io.EOF {
