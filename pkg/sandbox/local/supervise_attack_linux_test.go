@@ -240,7 +240,7 @@ func TestSuperviseGo(t *testing.T) {
 	var out bytes.Buffer
 	running, err := c.Start(t.Context(), sandbox.Process{
 		Args: []string{sandbox.WorkspaceDir + "/ourselves", "-test.run=^TestHelperConnect$"}, Stdout: &out, Stderr: &out,
-		Env: []string{connectTimes + "=127.0.0.1:" + s.port},
+		Env: []string{connectTimes + "=127.0.0.1:" + s.port, "TMPDIR=" + sandbox.WorkspaceDir}, // where a binary that is built for coverage writes
 	})
 	if err != nil {
 		t.Fatal(err)
