@@ -232,10 +232,20 @@ func TestCrashes(t *testing.T) {
 	data := "SANDBOX_DATA_DIR=" + t.TempDir()
 	marker := fmt.Sprintf("%d.%d", 1000+os.Getpid(), time.Now().Nanosecond())
 	var clients sync.WaitGroup
+	var idle map[string]int // of a server that has just started
 	for round := range *crashes {
 		s := started(t, data, "SANDBOX_MAX_CONCURRENT=20")
 		if n := processes(t, marker); n > 0 {
 			t.Fatalf("round %d: %d processes of an old life", round, n)
+		}
+		now := inventory(t)
+		for end := time.Now().Add(2 * time.Second); round > 0 && !maps.Equal(now, idle) && time.Now().Before(end); now = inventory(t) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if round == 0 {
+			idle = now
+		} else if !maps.Equal(now, idle) {
+			t.Fatalf("round %d: %v, and %v before there was an old life", round, now, idle)
 		}
 		if round > 0 && !strings.Contains(s.logged(), fmt.Sprintf(`"runs":%d}`, runs)) {
 			t.Fatalf("round %d: the lost runs are not told:\n%s", round, s.logged())
@@ -274,12 +284,12 @@ func TestCrashes(t *testing.T) {
 func inventory(t *testing.T) map[string]int {
 	t.Helper()
 	found := map[string]int{}
-	comms, err := filepath.Glob("/proc/[0-9]*/comm")
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range comms {
-		if b, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(b)) == "sandbox-init" {
+	for _, name := range stats { // the dead that pid 1 has not buried yet are not ours
+		if b, err := os.ReadFile(name); err == nil && strings.Contains(string(b), " (sandbox-init) ") && !strings.Contains(string(b), ") Z ") {
 			found["inits"]++
 		}
 	}
