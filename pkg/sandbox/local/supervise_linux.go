@@ -335,7 +335,13 @@ func connectSoon(fd int, to unix.Sockaddr) error {
 	timeout := unix.NsecToTimeval(pairTimeout.Nanoseconds())
 	err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &timeout)
 	if err == nil {
-		err = unix.Connect(fd, to)
+		// With a timeout a signal ends it, though the connection goes on being made.
+		for err = unix.EINTR; err == unix.EINTR; {
+			err = unix.Connect(fd, to)
+		}
+		if err == unix.EISCONN {
+			err = nil
+		}
 	}
 	if err == nil {
 		err = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, new(unix.Timeval))
