@@ -38,16 +38,18 @@ func (s *Server) openAPI(registry huma.Registry) ([]byte, error) {
 		"/metrics":      {Get: d.secured(d.plain("metrics", "Figures for Prometheus.", nil, http.StatusOK))},
 		"/v1/languages": {Get: d.secured(d.plain("languages", "The languages, with their versions.", reflect.TypeFor[api.Languages](), http.StatusOK))},
 	}
-	for _, answer := range []reflect.Type{reflect.TypeFor[api.Result](), reflect.TypeFor[api.Event](), reflect.TypeFor[api.Problem](), reflect.TypeFor[api.Health](), reflect.TypeFor[api.Languages]()} {
-		d.extend(d.schema(answer))
-	}
 	return json.MarshalIndent(document, "", "  ")
 }
 
 // describer describes operations.
 type describer struct{ registry huma.Registry }
 
-func (d describer) schema(t reflect.Type) *huma.Schema { return d.registry.Schema(t, true, t.Name()) }
+// schema describes an answer.
+func (d describer) schema(t reflect.Type) *huma.Schema {
+	s := d.registry.Schema(t, true, t.Name())
+	d.extend(s)
+	return s
+}
 
 // extend says of an answer that it may have further fields some day: huma takes
 // every object for a request, in which unknown ones are mistakes.
