@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // leftovers lists what of ours is on this machine: processes, control groups,
@@ -52,13 +54,10 @@ func leftovers(t *testing.T) []string {
 func noLeftovers(t *testing.T) {
 	t.Helper()
 	var found []string
-	for range 100 {
-		if found = leftovers(t); len(found) == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	gone := func() bool { found = leftovers(t); return len(found) == 0 }
+	if !testenv.Within(2*time.Second, gone) {
+		t.Errorf("left behind: %s", strings.Join(slices.Compact(found), "; "))
 	}
-	t.Errorf("left behind: %s", strings.Join(slices.Compact(found), "; "))
 }
 
 // counts are figures of the whole machine that must come back to what they were.
@@ -124,11 +123,9 @@ func TestNothingStaysBehind(t *testing.T) {
 	noLeftovers(t)
 	// Namespaces go when the last process of theirs is reaped, mounts with them.
 	var after map[string]int
-	for range 50 {
-		if after = counts(t); fmt.Sprint(after) == fmt.Sprint(before) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	asBefore := func() bool { after = counts(t); return maps.Equal(before, after) }
+	if testenv.Within(2*time.Second, asBefore) {
+		return
 	}
 	for what, n := range after {
 		if n > before[what] {
@@ -226,17 +223,13 @@ func TestKilledParent(t *testing.T) {
 			if _, err := out.Read(make([]byte, 3)); err != nil {
 				t.Fatal(err)
 			}
-			if len(running("sleep\x0031536")) == 0 {
+			// The shell may say that it is up before its children have become sleep.
+			if !testenv.Within(2*time.Second, func() bool { return len(running("sleep\x0031536")) > 0 }) {
 				t.Fatal("the program's processes cannot be seen, so their end could not be either")
 			}
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
-			for range 100 {
-				if len(running("sleep\x0031536")) == 0 {
-					break
-				}
-				time.Sleep(20 * time.Millisecond)
-			}
+			testenv.Within(2*time.Second, func() bool { return len(running("sleep\x0031536")) == 0 })
 			if left := running("sleep\x0031536"); len(left) > 0 {
 				t.Errorf("still running: %v", left)
 			}

@@ -270,14 +270,12 @@ func TestCrashes(t *testing.T) {
 	if err := last.stop(); err != nil {
 		t.Fatal(err)
 	}
+	// What was killed may still be on its way out.
 	var after map[string]int
-	for range 100 { // what was killed may still be on its way out
-		if after = inventory(t); maps.Equal(before, after) {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
+	asBefore := func() bool { after = inventory(t); return maps.Equal(before, after) }
+	if !testenv.Within(2*time.Second, asBefore) {
+		t.Errorf("before %v, after %v", before, after)
 	}
-	t.Errorf("before %v, after %v", before, after)
 }
 
 // inventory counts what sandboxes are made of on this machine.

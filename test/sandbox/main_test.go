@@ -246,10 +246,8 @@ func restricted(t *testing.T) bool {
 // until waits for something that happens on its own.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not so: %s", what)
-		}
+	if !testenv.Within(100*time.Second, ok) {
+		t.Fatalf("still not so: %s", what)
 	}
 }
 

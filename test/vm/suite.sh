@@ -59,6 +59,8 @@ for test in *.test; do
 	else
 		alone "./$test" "${args[@]}" >log 2>&1 || failed=1
 	fi
-	grep -E '^(---|===) FAIL|^\s+--- (FAIL|SKIP)|^PASS|^FAIL|_test.go' log | tail -60
+	grep -E '^\s+--- SKIP|^PASS|^FAIL|_test.go' log | tail -60 || true
+	# All that a failing test said: the first line of a crash seldom explains it.
+	awk '/^ *--- |^panic/ { on = /FAIL|^panic/ } on' log | cut -c1-400 | head -200
 done
 exit $failed

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 const module = "github.com/sandbox-run/sandbox-run"
@@ -60,6 +61,16 @@ func Coverage() string { return "GOCOVERDIR=" + os.Getenv("SANDBOX_TEST_COVERDIR
 func Environ(settings ...string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "SANDBOX_") })
 	return append(append(env, Coverage()), settings...)
+}
+
+// Within waits for what happens on its own, and reports whether it did in time.
+func Within(limit time.Duration, ok func() bool) bool {
+	for deadline := time.Now().Add(limit); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadFile reads a file of the repository.
