@@ -79,6 +79,18 @@ type invocation struct {
 	limit time.Duration // for the whole of it; zero means two minutes
 }
 
+// runs has a command run as the user.
+func (u user) runs(cmd *exec.Cmd) {
+	if u.self {
+		return
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.uid, Gid: u.uid}}
+	cmd.Env = append(cmd.Env, u.env...)
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+}
+
 // outcome is what a user sees of it.
 type outcome struct {
 	stdout, stderr string
@@ -96,13 +108,7 @@ func (i invocation) command(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, i.args...)
 	cmd.Env = append(os.Environ(), "SANDBOX_DATA_DIR="+dataDir, testenv.Coverage())
 	cmd.Dir = i.dir
-	if !i.user.self {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: i.user.uid, Gid: i.user.uid}}
-		cmd.Env = append(cmd.Env, i.user.env...)
-		if cmd.Dir == "" {
-			cmd.Dir = "/"
-		}
-	}
+	i.user.runs(cmd)
 	cmd.Env = append(cmd.Env, i.env...)
 	cmd.Stdin = strings.NewReader(i.stdin)
 	return cmd

@@ -48,16 +48,20 @@ alone ./sandbox-run doctor || true
 failed=0
 for test in *.test; do
 	args=(-test.timeout=50m)
+	command=("./$test")
 	case $test in
+	# An emulated processor may run what a JIT compiler on another has replaced: on
+	# two, 1 of 12 javac crashed without a filter and 4 of 24 with one; on one, none of 96.
+	internal-kernel-seccomp.test) command=(taskset --cpu-list 0 "./$test") ;;
 	internal-kernel-spawn.test) args+=(-test.skip='TestInitIsBuiltFromItsSource|TestSums') ;; # the source is not here
-	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary') ;;
+	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary|TestRestrictedAttributes|TestRestrictedRemains') ;;
 	esac
 	echo "-- $test"
 	if [ "$test" = test-cli.test ] && [ "$SANDBOX_VM_USER" = delegated ]; then
 		own_groups
-		"./$test" "${args[@]}" >log 2>&1 || failed=1
+		"${command[@]}" "${args[@]}" >log 2>&1 || failed=1
 	else
-		alone "./$test" "${args[@]}" >log 2>&1 || failed=1
+		alone "${command[@]}" "${args[@]}" >log 2>&1 || failed=1
 	fi
 	grep -E '^\s+--- SKIP|^PASS|^FAIL|_test.go' log | tail -60 || true
 	# All that a failing test said: the first line of a crash seldom explains it.

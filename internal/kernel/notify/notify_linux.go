@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -270,6 +271,46 @@ func (l *Listener) open(c Call, name string) (*os.File, error) {
 	f.Close()
 	if err == nil || !l.waits(c) {
 		return nil, ErrGone
+	}
+	return nil, err
+}
+
+// ReadString reads a string of the caller's memory up to the zero at its end,
+// which is ENAMETOOLONG when none comes within size bytes.
+func (l *Listener) ReadString(c Call, address uint64, size int) (string, error) {
+	var text []byte
+	for page := os.Getpagesize(); len(text) < size; { // what follows a page may not be mapped
+		b := make([]byte, min(page-int(address%uint64(page)), size-len(text)))
+		if err := l.Read(c, address, b); err != nil {
+			return "", err
+		}
+		if i := bytes.IndexByte(b, 0); i >= 0 {
+			return string(append(text, b[:i]...)), nil
+		}
+		text = append(text, b...)
+		address += uint64(len(b))
+	}
+	return "", unix.ENAMETOOLONG
+}
+
+// Open opens what a descriptor of the caller's is, or with AT_FDCWD its working
+// directory: to find files from there, and not to read or write it (O_PATH). It is
+// EBADF when the caller has none of that number.
+func (l *Listener) Open(c Call, fd int) (*os.File, error) {
+	name := "cwd"
+	if fd != unix.AT_FDCWD {
+		name = "fd/" + strconv.Itoa(fd)
+	}
+	f, err := os.OpenFile(procPath(c, name), unix.O_PATH, 0)
+	if err == nil && l.waits(c) {
+		return f, nil
+	}
+	f.Close()
+	switch {
+	case err == nil || !l.waits(c):
+		return nil, ErrGone
+	case errors.Is(err, os.ErrNotExist):
+		return nil, unix.EBADF
 	}
 	return nil, err
 }

@@ -122,6 +122,45 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestReadString(t *testing.T) {
+	p := start(t, "strings")
+	for i, want := range []struct {
+		text string
+		size int
+		err  error
+	}{
+		{"one", 100, nil}, {"", 1, nil}, {"", 3, unix.ENAMETOOLONG}, {"across", 7, nil}, {"", 100, unix.EFAULT},
+	} {
+		call := p.receive()
+		if text, err := p.listener.ReadString(call, call.Args[1], want.size); text != want.text || err != want.err {
+			t.Errorf("string %d: %q, %v, want %q, %v", i, text, err, want.text, want.err)
+		}
+		_ = p.listener.Return(call, 0)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	p := start(t, "files")
+	for i, want := range []struct {
+		path string
+		err  error
+	}{
+		{"/", nil}, {"/proc", nil}, {"", unix.EBADF}, {"", unix.EBADF},
+	} {
+		call := p.receive()
+		f, err := p.listener.Open(call, int(int32(call.Args[0])))
+		path := ""
+		if err == nil {
+			path, _ = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+			f.Close()
+		}
+		if err != want.err || path != want.path {
+			t.Errorf("file %d: %q, %v, want %q, %v", i, path, err, want.path, want.err)
+		}
+		_ = p.listener.Return(call, 0)
+	}
+}
+
 func TestDescriptor(t *testing.T) {
 	p := start(t, "descriptor")
 	for i, want := range []struct {

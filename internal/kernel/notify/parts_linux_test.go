@@ -22,6 +22,8 @@ var parts = map[string]func(args []int){
 	"quit":       func([]int) {},
 	"replace":    replaceDescriptor,
 	"memory":     showMemory,
+	"strings":    showStrings,
+	"files":      showFiles,
 	"descriptor": showDescriptors,
 	"crowd":      crowd,
 	"storm":      storm,
@@ -80,6 +82,41 @@ func showMemory([]int) {
 	}
 	for _, address := range []uintptr{start, start + uintptr(page) - 1, 8, ^uintptr(0), 1<<63 - 1} {
 		ask(0, address)
+	}
+}
+
+// showStrings asks with addresses of strings: two on one page, one that goes on
+// to the next, and one at the end of memory without its zero.
+func showStrings([]int) {
+	page := os.Getpagesize()
+	mem, err := unix.Mmap(-1, 0, 3*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		fail(err)
+	}
+	start := uintptr(unsafe.Pointer(&mem[0]))
+	copy(mem, "one\x00two")
+	copy(mem[page-3:], "across")
+	copy(mem[2*page-3:], "cut")
+	if _, _, errno := unix.Syscall(unix.SYS_MUNMAP, start+2*uintptr(page), uintptr(page), 0); errno != 0 {
+		fail(errno)
+	}
+	for _, at := range []int{0, 3, 4, page - 3, 2*page - 3} {
+		ask(0, start+uintptr(at))
+	}
+}
+
+// showFiles asks with descriptors of the root directory, of the working directory
+// and of nothing.
+func showFiles([]int) {
+	root, err := unix.Open("/", unix.O_RDONLY, 0)
+	if err == nil {
+		err = unix.Chdir("/proc")
+	}
+	if err != nil {
+		fail(err)
+	}
+	for _, fd := range []int{root, unix.AT_FDCWD, 999, -1} {
+		ask(uintptr(fd))
 	}
 }
 

@@ -22,6 +22,12 @@ type Options struct {
 	// to the program (ids, System V IPC, inodes, processes, pathname sockets)
 	// is then shared with the host, so the calls that act on it are refused.
 	Restricted bool
+	// TruncationUnwatched is for kernels whose Landlock does not watch truncation:
+	// before its third version, Linux 6.2. It goes with Restricted.
+	TruncationUnwatched bool
+	// Attributes are free where the program has a user id of its own, or a root.
+	// Others go with Restricted.
+	Attributes Attributes
 	// AllowAffinity lets the program choose its cores. Leave it out where the
 	// set of cores is what limits its CPU time.
 	AllowAffinity bool
@@ -45,6 +51,7 @@ func Default(opts Options) Policy {
 		Default: Fail(ENOSYS),
 		Rules: slices.Concat(
 			byArgument(),
+			files(opts),
 			sockets(opts),
 			perNamespace(opts),
 			byProcess(opts),

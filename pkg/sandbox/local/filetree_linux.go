@@ -193,6 +193,9 @@ const maxDepth = 128
 // Walk implements [sandbox.FileTree].
 func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
 	fd, err := unix.Openat(int(t.dir.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // the program has closed it, as it may close those within
+	}
 	if err != nil {
 		return fmt.Errorf("walk the file tree: %w", err)
 	}

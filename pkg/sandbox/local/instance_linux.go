@@ -124,7 +124,7 @@ func linked(f *os.File) bool {
 // release gives the number back. With leftovers the file stays, unlocked: who
 // reclaims finds it.
 func (i *instance) release(leftovers bool) {
-	if err := os.RemoveAll(i.dir); err == nil && !leftovers {
+	if err := removeTree(i.dir); err == nil && !leftovers {
 		_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
 	}
 	i.lock.Close()

@@ -15,6 +15,8 @@ import (
 const (
 	// minLandlock is the oldest version that isolation restricted is built on.
 	minLandlock = 1
+	// landlockTruncation watches who shortens files, too (Linux 6.2).
+	landlockTruncation = 3
 	// landlockComplete confines signals and abstract sockets too (Linux 6.12).
 	landlockComplete = 6
 )
@@ -57,7 +59,11 @@ func (ch *child) rules() landlock.Rules {
 	}
 	r.DenyTCP = true
 	r.ReadExec = existing(append(c.readableHost(), c.base))
-	r.ReadWrite = existing(append(writable, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/pts", "/dev/ptmx"))
+	r.ReadWrite = append(writable, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
+	if c.identity.root { // else the terminals of this user are open to the program
+		r.ReadWrite = append(r.ReadWrite, "/dev/pts", "/dev/ptmx")
+	}
+	r.ReadWrite = existing(r.ReadWrite)
 	return r
 }
 

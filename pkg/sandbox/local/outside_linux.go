@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -67,6 +68,9 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	if c.network != nil {
 		c.isolation.Mechanisms["network"] = api.Degraded
 		c.isolation.Warnings = append(c.isolation.Warnings, "network: "+outsideNetwork)
+	}
+	if c.attributes() == seccomp.AttributesRefused {
+		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("programs cannot change modes and times of files: %v", supervisable()))
 	}
 	return c, c.makeDirs()
 }
@@ -242,5 +246,5 @@ func (c *container) removeDirs() error {
 	if c.base == "" {
 		return nil
 	}
-	return errors.Join(c.bringBack(), os.RemoveAll(c.base))
+	return errors.Join(c.bringBack(), removeTree(c.base))
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -24,10 +25,12 @@ type process struct {
 	streams *streams
 	policy  sandbox.NetworkPolicy
 	out     *connection // nil where nothing leads out
-	started time.Time
-	sampler *sampler     // nil where control groups tell everything
-	disk    *diskSampler // nil where the file system holds its limit
-	kill    sync.Once
+	// supervisor decides about system calls; nil where the filter asks nobody.
+	supervisor *supervisor
+	started    time.Time
+	sampler    *sampler     // nil where control groups tell everything
+	disk       *diskSampler // nil where the file system holds its limit
+	kill       sync.Once
 
 	done chan struct{} // closed when exit and err are set
 	exit sandbox.Exit
@@ -146,7 +149,9 @@ func (pr *process) launch(p sandbox.Process) error {
 }
 
 // supervised tells whether the process's filter asks us.
-func (pr *process) supervised() bool { return pr.c.supervises(pr.policy) }
+func (pr *process) supervised() bool {
+	return pr.c.supervises(pr.policy) || pr.c.attributes() == seccomp.AttributesSupervised
+}
 
 // take takes the descriptors that init has sent: the terminal, then the listener
 // of the filter.
@@ -163,11 +168,7 @@ func (pr *process) take(p sandbox.Process, files []*os.File) error {
 		return fmt.Errorf("init sent %d descriptors of %d", len(files), want)
 	}
 	if pr.supervised() {
-		user := -1
-		if c := pr.c; c.identity.root && !c.walls.namespaces {
-			user = c.identity.id + 1
-		}
-		if err := pr.out.supervise(files[want-1], pr.policy.AllowDNS, user); err != nil {
+		if err := pr.supervise(files[want-1]); err != nil {
 			closeFiles(files[:want-1])
 			return err
 		}
@@ -250,6 +251,7 @@ func (pr *process) abandon() {
 	if pr.streams != nil {
 		pr.streams.close()
 	}
+	pr.supervisor.stop()
 	pr.out.abandon()
 	if pr.group != nil {
 		pr.removeGroup()
@@ -276,6 +278,8 @@ func (pr *process) finish() {
 	pr.c.killRest()
 	pr.sampler.stop()
 	pr.exit.DiskKill = pr.disk.stop()
+	pr.out.settle()
+	pr.exit.Violations = pr.supervisor.stop()
 	pr.out.end(&pr.exit)
 	pr.exit.WriteError = pr.streams.finish()
 	pr.exit.Code = exit.Status.ExitStatus()

@@ -21,10 +21,9 @@ import (
 // nothing of one phase (an open connection, a name, a line of the report) is the
 // next one's; nil where nothing leads out.
 type connection struct {
-	network    *network
-	relay      *relay.Relay
-	watch      watch
-	supervisor *supervisor // nil where there is no filter that asks
+	network *network
+	relay   *relay.Relay
+	watch   watch
 }
 
 // connect starts the relay of a process. Where its policy opens nothing, the
@@ -104,8 +103,6 @@ func (c *connection) end(exit *sandbox.Exit) {
 	if c == nil {
 		return
 	}
-	c.settle()
-	c.supervisor.stop()
 	c.relay.Close()
 	report := c.relay.Report()
 	exit.Violations = append(exit.Violations, report.Violations...)
@@ -123,7 +120,6 @@ func (c *connection) end(exit *sandbox.Exit) {
 // abandon closes the relay of a process that did not start.
 func (c *connection) abandon() {
 	if c != nil {
-		c.supervisor.stop()
 		c.relay.Close()
 	}
 }
@@ -157,6 +153,9 @@ const (
 // settle waits until the relay has taken everything that the program has sent,
 // for a while.
 func (c *connection) settle() {
+	if c == nil {
+		return
+	}
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
 	for end := time.Now().Add(settleAtMost); !c.settled() && time.Now().Before(end); {

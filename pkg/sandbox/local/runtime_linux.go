@@ -25,8 +25,10 @@ type Runtime struct {
 	instance *instance
 	spawner  *spawn.Server
 	ids      *idPool
-	serial   atomic.Int64
-	filters  sync.Map // seccomp.Options → []byte
+	// unreclaimed is why something that a dead instance has left is still there.
+	unreclaimed error
+	serial      atomic.Int64
+	filters     sync.Map // seccomp.Options → []byte
 
 	mu         sync.Mutex // guards the fields below
 	containers map[*container]struct{}
@@ -71,8 +73,8 @@ func (r *Runtime) takeInstance(dir string) (err error) {
 		return err
 	}
 	r.ids = newIDPool(r.instance.number)
-	_, err = r.reclaim(dir)
-	return err
+	_, r.unreclaimed = r.reclaim(dir) // no reason to run nothing: the next start tries again
+	return nil
 }
 
 // free gives back what New took.
@@ -131,6 +133,9 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	c, err := r.create(spec)
 	if err != nil {
 		return nil, err
+	}
+	if r.unreclaimed != nil {
+		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("something of sandboxes before was left behind; sandbox-run gc removes it: %v", r.unreclaimed))
 	}
 	if !r.remember(c) {
 		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
@@ -285,11 +290,13 @@ func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 	}
 	inet := network.Mode != sandbox.NetworkNone
 	opts := seccomp.Options{
-		Inet:          inet,
-		Supervised:    c.supervises(network),
-		NoUDP:         inet && c.rt.host.tameLoopback,
-		Restricted:    !c.walls.namespaces,
-		AllowAffinity: c.rt.host.cpuHeld(),
+		Inet:                inet,
+		Supervised:          c.supervises(network),
+		NoUDP:               inet && c.rt.host.tameLoopback,
+		Restricted:          !c.walls.namespaces,
+		Attributes:          c.attributes(),
+		TruncationUnwatched: !c.walls.namespaces && c.rt.host.landlockABI < landlockTruncation,
+		AllowAffinity:       c.rt.host.cpuHeld(),
 	}
 	if f, ok := c.rt.filters.Load(opts); ok {
 		return f.([]byte), nil
@@ -338,7 +345,7 @@ func (r *Runtime) reclaim(dir string) (removed []string, err error) {
 			if _, err := os.Lstat(d); err != nil {
 				continue
 			}
-			if err := os.RemoveAll(d); err != nil {
+			if err := removeTree(d); err != nil {
 				return err
 			}
 			removed = append(removed, d)

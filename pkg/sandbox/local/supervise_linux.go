@@ -17,9 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 )
 
-// supervisor decides about the calls by which a program would reach a network.
+// supervisor decides about the calls by which a program would reach a network, and
+// those that would change files of the host: attributes_linux.go.
 //
 // Where the program has a network namespace, that is none of importance: it is
 // told of raw sockets, which it refuses. Without a namespace a socket is the
@@ -28,7 +30,8 @@ import (
 // the socket's place. A socket for datagrams is one end of a pair from the start,
 // and the relay, at the other, answers name queries alone.
 type supervisor struct {
-	out      *connection
+	out      *connection // nil for a program without a network
+	files    *ownFiles   // nil where calls on files do not come here
 	listener *notify.Listener
 	user     int // whose processes they are, or -1 for our own user's
 	// sorts tells that names have real addresses. libc then connects sockets for
@@ -41,31 +44,46 @@ type supervisor struct {
 	mu        sync.Mutex
 	datagrams map[uint64]struct{} // the inodes of sockets that stand for UDP ones
 
+	refused []string // lines about files; read when done is closed
+
 	done chan struct{} // closed when no call is answered any more
 }
 
-// supervise serves the listener of a process's filter until the process and all
-// that it has started are gone, or the connection ends.
-func (c *connection) supervise(file *os.File, sorts bool, user int) error {
+// supervise serves the listener of the process's filter until the process and all
+// that it has started are gone.
+func (pr *process) supervise(file *os.File) error {
+	c := pr.c
 	listener, err := notify.New(file)
 	if err != nil {
 		return err
 	}
 	s := &supervisor{
-		out: c, listener: listener, user: user, sorts: sorts, loopback: ownLoopback(),
+		out: pr.out, listener: listener, user: -1, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
 		datagrams: map[uint64]struct{}{}, done: make(chan struct{}),
 	}
-	c.supervisor = s
+	if c.identity.root && !c.walls.namespaces {
+		s.user = c.identity.id + 1
+	}
+	if c.attributes() == seccomp.AttributesSupervised {
+		if s.files, err = openOwnFiles(c.base); err != nil {
+			_ = listener.Close()
+			return fmt.Errorf("decide about a program's changes of files: %w", err)
+		}
+	}
+	pr.supervisor = s
 	ready := make(chan error)
 	go s.serve(ready)
 	return <-ready
 }
 
-func (s *supervisor) stop() {
-	if s != nil {
-		_ = s.listener.Close() // which the end of all programs may have done
-		<-s.done
+// stop ends it and returns lines about what it has refused of files.
+func (s *supervisor) stop() []string {
+	if s == nil {
+		return nil
 	}
+	_ = s.listener.Close() // which the end of all programs may have done
+	<-s.done
+	return s.refused
 }
 
 // serve answers calls, one after the other: each takes microseconds, and a
@@ -81,9 +99,12 @@ func (s *supervisor) serve(ready chan<- error) {
 		}
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
-		s.out.relay.Failed("no further socket could be had: %v", err)
+		s.failed("no further system call could be decided: %v", err)
 	}
 	_ = s.listener.Close()
+	if s.files != nil {
+		s.files.root.Close()
+	}
 }
 
 // become takes the programs' user for what this goroutine opens. Another user's
@@ -105,19 +126,7 @@ func (s *supervisor) become() error {
 
 // decide answers one call. The error is the listener's.
 func (s *supervisor) decide(call notify.Call) error {
-	if !s.out.relay.Pace() {
-		return os.ErrClosed
-	}
-	var value int
-	var err error
-	switch call.Number {
-	case unix.SYS_SOCKET:
-		value, err = s.socket(call)
-	case unix.SYS_CONNECT:
-		err = s.connect(call)
-	default:
-		err = unix.ENOSYS
-	}
+	value, err := s.make(call)
 	switch errno, theirs := err.(unix.Errno); { //nolint:errorlint // one that is wrapped is ours
 	case err == nil:
 		return s.listener.Return(call, int64(value))
@@ -125,12 +134,46 @@ func (s *supervisor) decide(call notify.Call) error {
 		return s.listener.Fail(call, errno)
 	case errors.Is(err, notify.ErrGone):
 		return nil
+	case errors.Is(err, os.ErrClosed):
+		return err
 	}
 	if errors.Is(err, os.ErrPermission) {
 		err = fmt.Errorf("the program lets nobody look at it, by PR_SET_DUMPABLE or by an executable that it may not read: %w", err)
 	}
-	s.out.relay.Failed("a socket could not be had: %v", err)
+	what := "a socket could not be had"
+	if _, onFile := attributeCallOf(call.Number); onFile {
+		what = "a file could not be changed"
+	}
+	s.failed("%s: %v", what, err)
 	return s.listener.Fail(call, unix.EACCES)
+}
+
+// make makes a call in the program's place. An error number that is not wrapped is
+// the call's result.
+func (s *supervisor) make(call notify.Call) (value int, err error) {
+	how, onFile := attributeCallOf(call.Number)
+	switch {
+	case onFile && s.files != nil:
+		return 0, s.attribute(call, how)
+	case s.out == nil:
+		return 0, unix.ENOSYS
+	case !s.out.relay.Pace():
+		return 0, os.ErrClosed
+	case call.Number == unix.SYS_SOCKET:
+		return s.socket(call)
+	case call.Number == unix.SYS_CONNECT:
+		return 0, s.connect(call)
+	}
+	return 0, unix.ENOSYS
+}
+
+// failed tells of what was allowed and did not work.
+func (s *supervisor) failed(format string, args ...any) {
+	if s.out != nil {
+		s.out.relay.Failed(format, args...)
+		return
+	}
+	s.refused = append(s.refused[:min(len(s.refused), mostRefused-1)], fmt.Sprintf(format, args...))
 }
 
 // socket answers a call for a socket of raw packets or for datagrams.

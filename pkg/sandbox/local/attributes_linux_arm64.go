@@ -1,0 +1,4 @@
+package local
+
+// olderAttributeCalls are none here.
+var olderAttributeCalls map[int]attributeCall
