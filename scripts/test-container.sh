@@ -5,7 +5,7 @@
 #   root       as Docker starts a container
 #   user       as uid 1000
 #   hardened   as uid 1000 without capabilities, on a read-only root with a tmpfs
-#   seven      as root with just the capabilities that a uid for each run takes
+#   four       as root with just the capabilities that a uid for each run takes
 #   powerless  as root with none
 #
 # Arguments choose among them. DOCKER_HOST names an engine on this machine; else
@@ -52,9 +52,9 @@ contain() {
 	root) options=(--env SANDBOX_DATA_DIR=/var/lib/sandbox-run) ;; # its default
 	user) options=(--user 1000 "${data[@]}") ;;
 	hardened) options=(--user 1000 "${data[@]}" --cap-drop ALL --read-only --tmpfs /tmp --tmpfs '/exec:exec,mode=1777') ;;
-	seven) options=(--cap-drop ALL "${seven[@]/#/--cap-add=}") ;;
+	four) options=(--cap-drop ALL "${four[@]/#/--cap-add=}") ;;
 	powerless) options=(--cap-drop ALL) ;;
-	*) die "$kind: want root, user, hardened, seven or powerless" ;;
+	*) die "$kind: want root, user, hardened, four or powerless" ;;
 	esac
 	docker run --rm --name "$tag" --network none "${options[@]}" --env SANDBOX_TEST_CONTAINER="$kind" \
 		--volume "$work/tests:/opt/test:ro" --volume "$(go env GOROOT):/usr/local/go:ro" "$tag" /opt/test/suite.sh &
@@ -75,7 +75,7 @@ main() {
 	start_engine "$work" "$work/data"
 	docker import "$image" "$tag" >/dev/null
 	local failed=0 kind
-	for kind in "${@:-root user hardened seven powerless}"; do
+	for kind in "${@:-root user hardened four powerless}"; do
 		for k in $kind; do
 			echo "== container, $k"
 			contain "$k" || failed=1

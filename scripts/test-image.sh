@@ -34,7 +34,7 @@ cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 options_of() {
 	case $1 in
 	unprivileged) options=() ;;
-	root) options=(--user 0 --cap-drop ALL "${seven[@]/#/--cap-add=}") ;;
+	root) options=(--user 0 --cap-drop ALL "${four[@]/#/--cap-add=}") ;;
 	full) options=(--security-opt seccomp=unconfined --security-opt systempaths=unconfined --security-opt apparmor=unconfined --cap-drop ALL --security-opt no-new-privileges) ;;
 	hardened) options=(--cap-drop ALL --security-opt no-new-privileges --read-only --tmpfs '/tmp:exec,mode=1777,size=1g' --memory 4g --pids-limit 2048) ;;
 	*) die "$1: want one of ${kinds[*]}" ;;

@@ -60,9 +60,13 @@ func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
 			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceSampled}), true
 	case out.DiskKill:
-		name, used, total, unit := api.LimitDisk, out.Disk.BytesUsed, out.Disk.BytesTotal, "bytes"
-		if out.Disk.InodesUsed > out.Disk.InodesTotal {
-			name, used, total, unit = api.LimitInodes, out.Disk.InodesUsed, out.Disk.InodesTotal, "files"
+		disk := out.Disk
+		if b := out.BuildDisk; b.BytesUsed > b.BytesTotal || b.InodesUsed > b.InodesTotal {
+			disk = b
+		}
+		name, used, total, unit := api.LimitDisk, disk.BytesUsed, disk.BytesTotal, "bytes"
+		if disk.InodesUsed > disk.InodesTotal {
+			name, used, total, unit = api.LimitInodes, disk.InodesUsed, disk.InodesTotal, "files"
 		}
 		return ph.limited(api.StatusDiskLimit, ph.diskMessage(name, total), api.LimitHit{
 			Name: name, Limit: float64(total), Observed: float64(used), Unit: unit, Source: api.SourceSampled}), true

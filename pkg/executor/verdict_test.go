@@ -19,6 +19,8 @@ var (
 	fullDisk     = sandbox.DiskUsage{BytesUsed: 1 << 20, BytesTotal: 1<<20 + 4095, InodesUsed: 3, InodesTotal: 256, BlockBytes: 4096}
 	noInodes     = sandbox.DiskUsage{BytesUsed: 4096, BytesTotal: 1 << 20, InodesUsed: 256, InodesTotal: 256, BlockBytes: 4096}
 	roomyDisk    = sandbox.DiskUsage{BytesUsed: 1<<20 - 4096, BytesTotal: 1 << 20, InodesUsed: 255, InodesTotal: 256, BlockBytes: 4096}
+	overDisk     = sandbox.DiskUsage{BytesUsed: 3 << 20, BytesTotal: 1 << 20, InodesUsed: 1, InodesTotal: 256}
+	overInodes   = sandbox.DiskUsage{BytesUsed: 4096, BytesTotal: 1 << 20, InodesUsed: 257, InodesTotal: 256}
 	// Kernels for arm64 may have pages of 64 KiB.
 	fullOf64K = sandbox.DiskUsage{BytesUsed: 1<<20 - 65535, BytesTotal: 1 << 20, BlockBytes: 65536}
 	roomy64K  = sandbox.DiskUsage{BytesUsed: 1<<20 - 65536, BytesTotal: 1 << 20, BlockBytes: 65536}
@@ -136,6 +138,13 @@ var judgements = []judgement{
 	{name: "the build disk in the run", exit: sandbox.Exit{Code: 1, BuildDisk: fullDisk}, status: api.StatusRuntimeError, message: "Execution failed: exit code 1"},
 	{name: "the build disk", phase: api.PhaseCompile, exit: sandbox.Exit{Code: 1, BuildDisk: fullDisk}, status: api.StatusDiskLimit, message: "Disk limit of 1 MiB reached",
 		limit: &api.LimitHit{Name: "disk", Limit: 1<<20 + 4095, Observed: 1 << 20, Unit: "bytes", Phase: "compile", Source: "kernel"}},
+
+	{name: "the sampler's disk", exit: sandbox.Exit{Code: 137, Signal: 9, DiskKill: true, Disk: overDisk}, status: api.StatusDiskLimit, message: "Disk limit of 1 MiB reached",
+		limit: &api.LimitHit{Name: "disk", Limit: 1 << 20, Observed: 3 << 20, Unit: "bytes", Phase: "run", Source: "sampled"}},
+	{name: "the sampler's files", exit: sandbox.Exit{Code: 137, Signal: 9, DiskKill: true, Disk: overInodes}, status: api.StatusDiskLimit, message: "File limit of 256 files reached",
+		limit: &api.LimitHit{Name: "inodes", Limit: 256, Observed: 257, Unit: "files", Phase: "run", Source: "sampled"}},
+	{name: "the sampler's build disk", phase: api.PhaseCompile, exit: sandbox.Exit{Code: 137, Signal: 9, DiskKill: true, Disk: roomyDisk, BuildDisk: overDisk}, status: api.StatusDiskLimit, message: "Disk limit of 1 MiB reached",
+		limit: &api.LimitHit{Name: "disk", Limit: 1 << 20, Observed: 3 << 20, Unit: "bytes", Phase: "compile", Source: "sampled"}},
 
 	{name: "processes", exit: sandbox.Exit{Code: 1, ProcessDenials: 4, Metrics: sandbox.Metrics{ProcessesPeak: pointer(int64(7))}}, status: api.StatusProcessLimit,
 		message: "Process limit of 8 processes and threads reached",

@@ -66,12 +66,12 @@ func restrictedResult(t *testing.T) {
 	}
 	ownID, processes := api.Absent, api.Degraded
 	switch inContainer {
-	case "root", "seven":
+	case "root", "four":
 		ownID, processes = api.Enforced, api.Enforced
 	case "powerless":
 		processes = api.Absent
 	}
-	walls := map[string]string{"namespaces": api.Absent, "root": api.Absent, "devices": api.Absent, "seccomp": api.Enforced, "uid": ownID}
+	walls := map[string]string{"namespaces": api.Absent, "root": api.Absent, "devices": api.Absent, "seccomp": api.Enforced, "network": api.Enforced, "uid": ownID}
 	for _, wall := range []string{"cgroup", "landlock", "signals"} { // as the host's kernel has them
 		walls[wall] = r.Meta.Isolation[wall]
 	}

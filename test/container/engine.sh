@@ -4,7 +4,7 @@
 
 # The capabilities that a uid for each run takes (docs/SERVER.md says what for).
 # shellcheck disable=SC2034 # for who sources this
-readonly seven=(CHOWN DAC_OVERRIDE FOWNER KILL SETGID SETPCAP SETUID)
+readonly four=(CHOWN KILL SETGID SETUID)
 
 # why_no_engine says why there is no engine for this user, or nothing.
 why_no_engine() {

@@ -33,7 +33,7 @@ if [ "$SANDBOX_TEST_CONTAINER" = image ]; then
 fi
 cd "$here"
 case $SANDBOX_TEST_CONTAINER in
-seven | powerless) run test-cli.test TestContainer ;; # the rest is as for root and user
+powerless) run test-cli.test TestContainer ;; # the rest is as for user
 *) run test-cli.test 'TestContainer|TestVerdicts|TestOutput|TestBinary' ;;
 esac
 if [ -d /exec ]; then

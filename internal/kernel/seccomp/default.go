@@ -139,10 +139,10 @@ func personalities() []Rule {
 
 // perNamespace are the calls on what a namespace makes private.
 func perNamespace(opts Options) []Rule {
-	ids, ipc, watches := Allow, Allow, Allow
+	ids, ipc, watches, hidden := Allow, Allow, Allow, Allow
 	var rules []Rule
 	if opts.Restricted {
-		ids, ipc, watches = Fail(EPERM), Fail(ENOSYS), Fail(ENOSYS)
+		ids, ipc, watches, hidden = Fail(EPERM), Fail(ENOSYS), Fail(ENOSYS), Fail(ENOSYS)
 		rules = leases()
 	}
 	return append(rules,
@@ -170,6 +170,12 @@ func perNamespace(opts Options) []Rule {
 				"the host's and tell which files others open",
 			Names:  []string{"inotify_init", "inotify_init1", "inotify_add_watch", "inotify_rm_watch"},
 			Action: watches,
+		},
+		Rule{
+			Why: "files of memory, and rules that keep deleted files: a control group and a file system " +
+				"count them; who samples a process tree instead sees neither",
+			Names:  []string{"memfd_create", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"},
+			Action: hidden,
 		})
 }
 

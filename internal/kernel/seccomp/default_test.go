@@ -210,6 +210,10 @@ func TestRestrictedVerdicts(t *testing.T) {
 		{restricted, "shmget", nil, enosys},
 		{restricted, "mq_open", nil, enosys},
 		{restricted, "inotify_init1", nil, enosys},
+		{restricted, "memfd_create", nil, enosys},
+		{restricted, "landlock_add_rule", nil, enosys},
+		{Options{}, "memfd_create", nil, Allow},
+		{Options{}, "landlock_add_rule", nil, Allow},
 		{restricted, "fcntl", []uint64{0, 1024 | high}, eperm},
 		{restricted, "fcntl", []uint64{0, 1026}, eperm},
 		{restricted, "fcntl", []uint64{0, 6}, Allow}, // F_SETLK

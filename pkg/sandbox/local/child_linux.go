@@ -91,12 +91,13 @@ func (ch *child) build() error {
 const lastCapability = 40
 
 // dropIdentity leaves nothing but the sandbox user: no capability in any set,
-// no supplementary group.
+// no supplementary group. The bounding set, which is a limit and gives nothing,
+// stays where we may not change it: under PR_SET_NO_NEW_PRIVS no execve adds a
+// capability to none.
 func (ch *child) dropIdentity() {
 	p := ch.p
 	id := ch.c.identity
-	capable := id.root || ch.c.walls.namespaces
-	if capable {
+	if ch.c.walls.namespaces || id.root && ch.c.rt.host.mayBound {
 		for capability := 0; capability <= lastCapability; capability++ {
 			p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0)).Allow(unix.EINVAL)
 		}

@@ -36,6 +36,8 @@ type container struct {
 	// paths are pairs: a path of the world inside and what stands for it.
 	base  string
 	paths []string
+	// meter measures the disks of a container without a root of its own.
+	meter diskMeter
 	// writable maps the sources of writable mounts to what stands for them.
 	writable map[string]string
 
@@ -53,7 +55,7 @@ type container struct {
 
 // newContainer fills in what every level has.
 func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
-	return &container{
+	c := &container{
 		id:       fmt.Sprintf("%s-%d", r.instance.name, r.serial.Add(1)),
 		rt:       r,
 		spec:     spec,
@@ -61,6 +63,8 @@ func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 		trees:    map[string]*os.File{},
 		writable: map[string]string{},
 	}
+	c.meter.c = c
+	return c
 }
 
 // makeFull makes a container with every wall. redirect tells how connections
@@ -104,7 +108,7 @@ func (c *container) makeScope() (err error) {
 		return nil
 	}
 	owner := -1
-	if c.identity.root {
+	if c.identity.root && c.walls.namespaces { // else init has our own id
 		owner = c.identity.id
 	}
 	c.scope, err = c.rt.host.cgroups.Scope(c.id, c.rt.instance.tenantName(c.spec.Tenant), owner)

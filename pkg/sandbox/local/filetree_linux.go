@@ -16,22 +16,27 @@ import (
 
 // fileTree implements [sandbox.FileTree] below a directory descriptor that was
 // taken before any program ran. Whatever a program plants afterwards, names are
-// resolved below that descriptor and never through a symbolic link.
+// resolved below that descriptor, never through a symbolic link, and as the
+// program's own user.
 type fileTree struct {
 	dir   *os.File
 	root  *os.Root
-	owner int // files are given to this id; -1 leaves them ours
+	user  int // see [asUser]
 	usage func() sandbox.DiskUsage
 }
 
 func newFileTree(dir *os.File, id identity, usage func() sandbox.DiskUsage) (*fileTree, error) {
-	root, err := os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
+	t := &fileTree{dir: dir, user: id.programUser(), usage: usage}
+	open := func() (err error) {
+		t.root, err = os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
+		return err
+	}
+	err := open()
+	if errors.Is(err, fs.ErrPermission) { // the program has closed it to others, and we may have no right over it
+		err = asUser(t.user, open)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the file tree: %w", err)
-	}
-	t := &fileTree{dir: dir, root: root, owner: -1, usage: usage}
-	if id.root {
-		t.owner = id.id + 1
 	}
 	return t, nil
 }
@@ -41,25 +46,35 @@ func (t *fileTree) WriteFile(name string, content io.Reader, mode fs.FileMode) e
 	if !fs.ValidPath(name) || name == "." {
 		return &fs.PathError{Op: "write", Path: name, Err: fs.ErrInvalid}
 	}
-	if dir := path.Dir(name); dir != "." {
-		if err := t.MkdirAll(dir); err != nil {
-			return err
-		}
-	}
-	// Never through what is there: a link or FIFO of the program's is removed.
-	if err := t.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var f *os.File
+	err := asUser(t.user, func() (err error) {
+		f, err = t.create(name, mode)
 		return err
-	}
-	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	})
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(f, content)
-	if t.owner >= 0 {
-		err = errors.Join(err, f.Chown(t.owner, t.owner))
+	return errors.Join(err, f.Close())
+}
+
+// create makes a file, and the directories above it.
+func (t *fileTree) create(name string, mode fs.FileMode) (*os.File, error) {
+	if err := t.mkdirAll(path.Dir(name)); err != nil {
+		return nil, err
 	}
-	// The umask must not take what was asked for.
-	return errors.Join(err, f.Chmod(mode.Perm()), f.Close())
+	// Never through what is there: a link or FIFO of the program's is removed.
+	if err := t.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode.Perm())
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode.Perm()); err != nil { // the umask must not take what was asked for
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // MkdirAll implements [sandbox.FileTree].
@@ -67,6 +82,10 @@ func (t *fileTree) MkdirAll(name string) error {
 	if !fs.ValidPath(name) {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrInvalid}
 	}
+	return asUser(t.user, func() error { return t.mkdirAll(name) })
+}
+
+func (t *fileTree) mkdirAll(name string) error {
 	if name == "." {
 		return nil
 	}
@@ -79,21 +98,28 @@ func (t *fileTree) MkdirAll(name string) error {
 		}
 		return err
 	case errors.Is(err, fs.ErrNotExist):
-		if err := t.MkdirAll(path.Dir(name)); err != nil {
+		if err := t.mkdirAll(path.Dir(name)); err != nil {
 			return err
 		}
-		return t.MkdirAll(name)
-	case err != nil:
-		return err
+		return t.mkdirAll(name)
 	}
-	if t.owner >= 0 {
-		return t.root.Lchown(name, t.owner, t.owner)
-	}
-	return nil
+	return err
 }
 
 // Open implements [sandbox.FileTree].
 func (t *fileTree) Open(name string) (sandbox.File, error) {
+	var f *os.File
+	err := asUser(t.user, func() (err error) {
+		f, err = t.open(name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (t *fileTree) open(name string) (*os.File, error) {
 	before, err := t.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -120,90 +146,24 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 // Usage implements [sandbox.FileTree].
 func (t *fileTree) Usage() (sandbox.DiskUsage, error) { return t.usage(), nil }
 
-func diskUsage(dir *os.File) (sandbox.DiskUsage, error) {
-	var st unix.Statfs_t
-	if err := unix.Fstatfs(int(dir.Fd()), &st); err != nil {
-		return sandbox.DiskUsage{}, fmt.Errorf("statfs: %w", err)
-	}
-	return sandbox.DiskUsage{
-		// Bavail, not Bfree: ext4 has blocks that it gives to nobody.
-		BytesUsed:   int64(st.Blocks-st.Bavail) * st.Bsize,
-		BytesTotal:  int64(st.Blocks) * st.Bsize,
-		InodesUsed:  int64(st.Files - st.Ffree),
-		InodesTotal: int64(st.Files),
-		// Files grow by pages, also where the blocks are smaller.
-		BlockBytes: max(st.Bsize, int64(os.Getpagesize())),
-	}, nil
-}
-
-// usage is how full the tree of a container's directory is.
-func (c *container) usage(dir string) sandbox.DiskUsage {
-	f, ok := c.trees[dir]
-	switch {
-	case !ok:
-		return sandbox.DiskUsage{}
-	case !c.walls.namespaces:
-		return c.usageOutside(dir)
-	}
-	u, _ := diskUsage(f)
-	return c.withoutRoot(dir, u)
-}
-
-// maxCounted is how many names usageOutside looks at.
-const maxCounted = 50_000
-
-// usageOutside adds up the files of a container whose directories are the
-// host's: the workspace and the temporary directory together, or the build
-// directory.
-func (c *container) usageOutside(dir string) sandbox.DiskUsage {
-	dirs, limit := []string{sandbox.WorkspaceDir, sandbox.TempDir}, c.spec.Disk
-	if dir == sandbox.BuildDir {
-		dirs, limit = []string{dir}, c.spec.BuildDisk
-	}
-	u := sandbox.DiskUsage{BytesTotal: limit.Bytes, InodesTotal: limit.Inodes}
-	for _, d := range dirs {
-		t := fileTree{dir: c.trees[d]}
-		_ = t.Walk(maxCounted, func(f sandbox.FileInfo) error {
-			u.InodesUsed++
-			if f.Mode.IsRegular() {
-				u.BytesUsed += f.Size
-			}
-			return nil
-		})
-	}
-	return u
-}
-
-// withoutRoot takes off what the root itself has of the disk, or adds what the
-// file system of a workspace on disk has for itself, so that the figures are
-// those of the limit.
-func (c *container) withoutRoot(dir string, u sandbox.DiskUsage) sandbox.DiskUsage {
-	if dir != sandbox.WorkspaceDir {
-		return u
-	}
-	own, inodes := u.BytesTotal-c.spec.Disk.Bytes, u.InodesTotal-c.spec.Disk.Inodes
-	u.BytesTotal, u.BytesUsed = u.BytesTotal-own, max(u.BytesUsed-own, 0)
-	u.InodesTotal, u.InodesUsed = u.InodesTotal-inodes, max(u.InodesUsed-inodes, 0)
-	return u
-}
-
 // maxDepth bounds how deep Walk goes, and with it the descriptors it holds.
 const maxDepth = 128
 
-// Walk implements [sandbox.FileTree].
+// Walk implements [sandbox.FileTree]. What visit does it does as us.
 func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
-	fd, err := unix.Openat(int(t.dir.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	w := walker{user: t.user, left: limit, visit: visit}
+	top, err := w.open(t.dir, ".")
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // the program has closed it, as it may close those within
 	}
 	if err != nil {
 		return fmt.Errorf("walk the file tree: %w", err)
 	}
-	w := walker{left: limit, visit: visit}
-	return w.walk(os.NewFile(uintptr(fd), "."), "", maxDepth)
+	return w.walk(top, "", maxDepth)
 }
 
 type walker struct {
+	user  int
 	left  int
 	visit func(sandbox.FileInfo) error
 }
@@ -213,16 +173,13 @@ type walker struct {
 func (w *walker) walk(dir *os.File, prefix string, depth int) error {
 	defer dir.Close()
 	for w.left > 0 {
-		names, err := dir.Readdirnames(256)
+		names, err := dir.Readdirnames(min(256, w.left))
 		if err != nil {
 			return nil // io.EOF, or the directory has vanished
 		}
-		for _, name := range names {
-			if w.left == 0 {
-				return nil
-			}
-			w.left--
-			if err := w.entry(dir, prefix, name, depth); err != nil {
+		w.left -= len(names)
+		for _, info := range w.look(dir, prefix, names) {
+			if err := w.entry(dir, info, depth); err != nil {
 				return err
 			}
 		}
@@ -230,26 +187,48 @@ func (w *walker) walk(dir *os.File, prefix string, depth int) error {
 	return nil
 }
 
-func (w *walker) entry(dir *os.File, prefix, name string, depth int) error {
-	var st unix.Stat_t
-	if unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+// look describes names of a directory, without those that have vanished.
+func (w *walker) look(dir *os.File, prefix string, names []string) []sandbox.FileInfo {
+	infos := make([]sandbox.FileInfo, 0, len(names))
+	_ = asUser(w.user, func() error {
+		for _, name := range names {
+			var st unix.Stat_t
+			if unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+				infos = append(infos, sandbox.FileInfo{
+					Path: prefix + name, Size: st.Size, Mode: fileMode(st.Mode),
+					ModTime: time.Unix(st.Mtim.Unix()), Inode: st.Ino, Links: uint64(st.Nlink),
+				})
+			}
+		}
 		return nil
-	}
-	info := sandbox.FileInfo{
-		Path: prefix + name, Size: st.Size, Mode: fileMode(st.Mode),
-		ModTime: time.Unix(st.Mtim.Unix()), Inode: st.Ino, Links: uint64(st.Nlink),
-	}
+	})
+	return infos
+}
+
+func (w *walker) entry(dir *os.File, info sandbox.FileInfo, depth int) error {
 	if err := w.visit(info); err != nil {
 		return err
 	}
 	if !info.Mode.IsDir() || depth == 0 {
 		return nil
 	}
-	fd, err := unix.Openat(int(dir.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	inner, err := w.open(dir, path.Base(info.Path))
 	if err != nil {
 		return nil
 	}
-	return w.walk(os.NewFile(uintptr(fd), name), prefix+name+"/", depth-1)
+	return w.walk(inner, info.Path+"/", depth-1)
+}
+
+func (w *walker) open(parent *os.File, name string) (*os.File, error) {
+	fd := -1
+	err := asUser(w.user, func() (err error) {
+		fd, err = unix.Openat(int(parent.Fd()), name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
 }
 
 // fileMode turns the kernel's mode into Go's.

@@ -23,7 +23,9 @@ type host struct {
 	hostRoot
 	// root means that we may give out user ids and mount outside of a user
 	// namespace.
-	root        bool
+	root bool
+	// mayBound means that capabilities can be taken out of the bounding set.
+	mayBound    bool
 	landlockABI int               // 0 without Landlock
 	cgroups     *cgroup.Hierarchy // nil when this host grants none
 	cgroupsErr  error
@@ -31,7 +33,9 @@ type host struct {
 }
 
 func inspectHost(opts Options) host {
-	h := host{root: isRoot(), oomScore: oomScore()}
+	h := host{oomScore: oomScore()}
+	held := capabilities()
+	h.root, h.mayBound = isRoot(held), held&(1<<unix.CAP_SETPCAP) != 0
 	var looking sync.WaitGroup
 	looking.Go(func() { h.hostRoot = lookAtHost() })
 	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
@@ -61,21 +65,26 @@ func (h *host) dieFirst(p *spawn.Program) {
 	writeFile(p, "/proc/self/oom_score_adj", strconv.Itoa(h.oomScore), 0)
 }
 
-// rootCapabilities are what it takes to give programs ids of their own and no
-// rights, to give those ids files and have them back, and to signal them. A
-// container's root may lack some, and is an ordinary user then.
-const rootCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_KILL |
-	1<<unix.CAP_SETGID | 1<<unix.CAP_SETPCAP | 1<<unix.CAP_SETUID
+// capabilities are the first 32 of those that we have.
+func capabilities() uint32 {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&header, &data[0]) != nil {
+		return 0
+	}
+	return data[0].Effective
+}
+
+// rootCapabilities are what it takes to give programs ids of their own, to give
+// those ids directories and have them back, and to signal them. A container's root
+// may lack some, and is an ordinary user then. More is not asked for: files of a
+// program's are opened as its user, see [asUser].
+const rootCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
 
 // isRoot tells whether we are root with all that belongs to it: the capabilities,
 // and a user namespace that has our range of ids.
-func isRoot() bool {
-	if os.Geteuid() != 0 {
-		return false
-	}
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var data [2]unix.CapUserData
-	if unix.Capget(&header, &data[0]) != nil || data[0].Effective&rootCapabilities != rootCapabilities {
+func isRoot(held uint32) bool {
+	if os.Geteuid() != 0 || held&rootCapabilities != rootCapabilities {
 		return false
 	}
 	ids, err := os.ReadFile("/proc/self/uid_map")

@@ -1,8 +1,10 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -68,13 +70,66 @@ type identity struct {
 	id int
 }
 
-// initUser and programUser are the owners of files, as the namespace in which
-// the world is built sees them.
+// programUser is the owner of a program's files, as the namespace in which the
+// world is built sees it. Where it is 0 that is us.
 func (i identity) programUser() int {
 	if i.root {
 		return i.id + 1
 	}
 	return 0 // the outer user namespace maps 0 to the caller
+}
+
+// asUser calls do, which opens, makes or removes files, as another user: it has
+// that user's rights to files and no others, and what it makes is that user's. So
+// whatever a program has put there, nothing is done with root's rights, and root
+// needs none over other users' files. User 0 is us. The kernel writes no core of a
+// process that has changed its user.
+func asUser(user int, do func() error) (err error) {
+	if user == 0 {
+		return do()
+	}
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		// Who changes its user loses its signal for the parent's death, and what
+		// the main thread has is the process's.
+		defer runtime.UnlockOSThread()
+		done := make(chan error)
+		go func() { done <- asUser(user, do) }()
+		return <-done
+	}
+	uid, gid := idForFiles(unix.SYS_SETFSUID), idForFiles(unix.SYS_SETFSGID)
+	defer func() {
+		if back := setIDsForFiles(uid, gid); back != nil {
+			err = errors.Join(err, back) // the thread stays locked, and ends with its goroutine
+			return
+		}
+		runtime.UnlockOSThread()
+	}()
+	if err := setIDsForFiles(user, user); err != nil {
+		return err
+	}
+	return do()
+}
+
+// setIDsForFiles changes who this thread, which is locked, is for files.
+func setIDsForFiles(uid, gid int) error {
+	for _, id := range []struct {
+		call uintptr
+		id   int
+	}{{unix.SYS_SETFSGID, gid}, {unix.SYS_SETFSUID, uid}} {
+		_, _, _ = unix.RawSyscall(id.call, uintptr(id.id), 0, 0) // returns what was before, whatever it does
+		if idForFiles(id.call) != id.id {
+			return fmt.Errorf("take user %d for files: %w", uid, unix.EPERM)
+		}
+	}
+	return nil
+}
+
+// idForFiles asks for the thread's user or group for files, by the call that sets it:
+// there is no other, and it refuses -1.
+func idForFiles(call uintptr) int {
+	now, _, _ := unix.RawSyscall(call, ^uintptr(0), 0, 0)
+	return int(now)
 }
 
 // outerMaps lets an ordinary user be root in the outer user namespace.

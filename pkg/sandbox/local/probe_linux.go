@@ -94,7 +94,7 @@ func (r *Runtime) landlockWall() sandbox.Mechanism {
 }
 
 // asRoot is the way out of everything that comes of having one user id.
-const asRoot = "run as root; in a container, with CHOWN, DAC_OVERRIDE, FOWNER, KILL, SETGID, SETPCAP and SETUID"
+const asRoot = "run as root; in a container, with CHOWN, KILL, SETGID and SETUID"
 
 func (r *Runtime) uidWall(outside bool) sandbox.Mechanism {
 	m := sandbox.Mechanism{Name: "uid", Detail: "a user id of its own for each container", Mend: asRoot}

@@ -264,7 +264,7 @@ func (pr *process) watch(l sandbox.Limits) {
 		pr.sampler = pr.c.newSampler(l.MemoryBytes, pr.killOnce)
 	}
 	if c := pr.c; !c.walls.namespaces {
-		pr.disk = startDiskSampler(func() sandbox.DiskUsage { return c.usage(sandbox.WorkspaceDir) }, pr.killOnce)
+		pr.disk = startDiskSampler(&c.meter, pr.killOnce)
 	}
 }
 

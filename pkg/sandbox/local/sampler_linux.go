@@ -206,7 +206,7 @@ func (s *sampler) fill(exit *sandbox.Exit) {
 
 // diskSampler watches the files of a container whose directories are the host's.
 type diskSampler struct {
-	usage  func() sandbox.DiskUsage
+	meter  *diskMeter
 	kill   func()
 	quit   chan struct{}
 	ended  sync.WaitGroup
@@ -214,36 +214,44 @@ type diskSampler struct {
 }
 
 // diskSampleEvery bounds how late a disk limit without a file system of its own
-// is held, and what the walk costs.
+// is held, and what looking at it costs.
 const diskSampleEvery = 100 * time.Millisecond
 
-func startDiskSampler(usage func() sandbox.DiskUsage, kill func()) *diskSampler {
-	s := &diskSampler{usage: usage, kill: kill, quit: make(chan struct{})}
-	s.ended.Go(func() {
-		tick := time.NewTicker(diskSampleEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-s.quit:
-				return
-			case <-tick.C:
-			}
-			if u := s.usage(); u.BytesUsed > u.BytesTotal || u.InodesUsed > u.InodesTotal {
-				s.killed = true
-				s.kill()
-				return
-			}
-		}
-	})
+func startDiskSampler(meter *diskMeter, kill func()) *diskSampler {
+	s := &diskSampler{meter: meter, kill: kill, quit: make(chan struct{})}
+	meter.begin()
+	s.ended.Go(s.run)
 	return s
 }
 
-// stop ends the sampling and tells whether it ended the process.
+func (s *diskSampler) run() {
+	tick := time.NewTicker(diskSampleEvery)
+	defer tick.Stop()
+	for over := s.meter.measure(); ; over = s.meter.due() && s.meter.measure() {
+		// A file that moves meanwhile may be counted twice, but not every time.
+		if over && s.meter.measure() {
+			s.killed = true
+			s.kill()
+			return
+		}
+		select {
+		case <-s.quit:
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// stop ends the sampling and tells whether it ended the process. If not, it leaves
+// what is used now that no program runs.
 func (s *diskSampler) stop() bool {
 	if s == nil {
 		return false
 	}
 	close(s.quit)
 	s.ended.Wait()
+	if !s.killed {
+		s.meter.measure()
+	}
 	return s.killed
 }

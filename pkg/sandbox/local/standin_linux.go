@@ -24,25 +24,32 @@ func (c *container) standIn(m sandbox.Mount) error {
 	switch {
 	case m.Source == "", target == m.Source && !m.Overlay && !m.Writable:
 		return nil
-	case m.Writable, m.Overlay:
+	case m.Writable:
 		if err := c.makeDir(target); err != nil {
 			return err
 		}
-	case !c.identity.root || !isDir(m.Source) || passable(m.Source):
+		c.writable[m.Source] = filepath.Join(c.base, target)
+		return nil
+	case !m.Overlay && (!c.identity.root || !isDir(m.Source) || passable(m.Source)):
 		c.stand(target, m.Source)
 		return nil
-	default:
-		path, err := c.mkdirAll(target)
-		if err != nil {
-			return err
-		}
-		c.stand(target, path)
 	}
-	path := filepath.Join(c.base, target)
-	if m.Writable {
-		c.writable[m.Source] = path
-		return nil
+	path, err := c.mkdirAll(target)
+	if err == nil {
+		err = c.linkInto(path, m)
 	}
+	if err != nil {
+		return err
+	}
+	if m.Overlay {
+		return c.makeDir(target) // the program's from here on, and no longer for us to fill
+	}
+	c.stand(target, path)
+	return nil
+}
+
+// linkInto fills a directory with what stands for the files of a mount.
+func (c *container) linkInto(path string, m sandbox.Mount) error {
 	if !c.identity.root {
 		// Through a hard link the program could write to a file that is its
 		// user's; behind a symbolic one Landlock sees the source.
@@ -52,7 +59,7 @@ func (c *container) standIn(m sandbox.Mount) error {
 		if !m.Overlay {
 			return nil
 		}
-		return os.Lchown(dir, c.identity.id+1, c.identity.id+1)
+		return os.Lchown(dir, c.identity.programUser(), c.identity.programUser())
 	})
 }
 
@@ -82,15 +89,36 @@ func passable(dir string) bool {
 func (c *container) bringBack() error {
 	var errs []error
 	for source, path := range c.writable {
-		errs = append(errs, linkTree(path, source, hardLink, nil))
+		errs = append(errs, takeBack(path), linkTree(path, source, hardLink, nil))
 	}
 	return errors.Join(errs...)
 }
 
+// takeBack makes us the owner of a tree that a program has left, and opens its
+// directories: other users' are closed to us where root has few capabilities.
+func takeBack(tree string) error {
+	root, err := os.OpenRoot(filepath.Dir(tree))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(root.FS(), filepath.Base(tree), func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
+			return err
+		}
+		err = root.Lchown(name, os.Geteuid(), -1)
+		if err == nil && entry.IsDir() {
+			err = root.Chmod(name, 0o700)
+		}
+		return err
+	})
+}
+
 // linkTree makes the directories of source below target, and links to its files.
-// made, if not nil, is called for each directory.
+// made, if not nil, is called for each directory when all is there.
 func linkTree(source, target string, link func(from, to string) error, made func(dir string) error) error {
-	return filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+	var dirs []string
+	err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == source {
 			return err
 		}
@@ -102,11 +130,13 @@ func linkTree(source, target string, link func(from, to string) error, made func
 		if !entry.IsDir() {
 			return link(path, name)
 		}
-		if err := mkdir(name, 0o755); err != nil || made == nil {
-			return err
-		}
-		return made(name)
+		dirs = append(dirs, name)
+		return mkdir(name, 0o755)
 	})
+	for i := 0; err == nil && made != nil && i < len(dirs); i++ {
+		err = made(dirs[i])
+	}
+	return err
 }
 
 // anyLink links like [hardLink], and makes symbolic links again.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"sync"
@@ -254,19 +253,5 @@ func TestSuperviseGo(t *testing.T) {
 // The same with what is left of root in many containers: neither other users'
 // memory nor a network is for these capabilities to have.
 func TestSuperviseWithFewCapabilities(t *testing.T) {
-	setpriv, err := exec.LookPath("setpriv")
-	if err != nil || os.Geteuid() != 0 {
-		t.Skip("there is no root, or no setpriv to make less of it")
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), setpriv, "--bounding-set=-all,+setuid,+setgid,+kill,+chown,+dac_override,+fowner,+setpcap", "--inh-caps=-all",
-		self, "-test.v", "-test.timeout=5m", "-test.run=^TestSupervise", "-test.skip=FewCapabilities")
-	cmd.ExtraFiles = []*os.File{os.Stdin} // the spawner does not start where its own program would be descriptor 3
-	out, err := cmd.CombinedOutput()
-	if passed := strings.Count(string(out), "--- PASS"); err != nil || passed == 0 {
-		t.Errorf("%d passed, %v\n%s", passed, err, out)
-	}
+	fewCapabilities(t, "^TestSupervise", "FewCapabilities")
 }

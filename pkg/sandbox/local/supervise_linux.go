@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +32,7 @@ type supervisor struct {
 	out      *connection // nil for a program without a network
 	files    *ownFiles   // nil where calls on files do not come here
 	listener *notify.Listener
-	user     int // whose processes they are, or -1 for our own user's
+	user     int // whose files in /proc it opens; see [asUser]
 	// sorts tells that names have real addresses. libc then connects sockets for
 	// datagrams to each, to see where it would come from, and sends nothing.
 	sorts bool
@@ -58,7 +57,7 @@ func (pr *process) supervise(file *os.File) error {
 		return err
 	}
 	s := &supervisor{
-		out: pr.out, listener: listener, user: -1, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
+		out: pr.out, listener: listener, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
 		datagrams: map[uint64]struct{}{}, done: make(chan struct{}),
 	}
 	if c.identity.root && !c.walls.namespaces {
@@ -87,41 +86,32 @@ func (s *supervisor) stop() []string {
 }
 
 // serve answers calls, one after the other: each takes microseconds, and a
-// program that makes many is slowed down here.
+// program that makes many is slowed down here. It tells ready when it begins to, or
+// why it does not.
 func (s *supervisor) serve(ready chan<- error) {
 	defer close(s.done)
-	err := s.become()
-	ready <- err
-	for err == nil {
-		var call notify.Call
-		if call, err = s.listener.Receive(); err == nil {
-			err = s.decide(call)
+	begun := false
+	// Another user's /proc is closed to us even as root, without CAP_SYS_PTRACE.
+	err := asUser(s.user, func() (err error) {
+		begun = true
+		ready <- nil
+		for err == nil {
+			var call notify.Call
+			if call, err = s.listener.Receive(); err == nil {
+				err = s.decide(call)
+			}
 		}
-	}
-	if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
+		return err
+	})
+	if !begun {
+		ready <- err
+	} else if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) {
 		s.failed("no further system call could be decided: %v", err)
 	}
 	_ = s.listener.Close()
 	if s.files != nil {
 		s.files.root.Close()
 	}
-}
-
-// become takes the programs' user for what this goroutine opens. Another user's
-// /proc is closed to us even as root, without CAP_SYS_PTRACE. For files a thread
-// may be somebody else; it is never used again.
-func (s *supervisor) become() error {
-	if s.user < 0 {
-		return nil
-	}
-	runtime.LockOSThread()
-	for _, call := range []uintptr{unix.SYS_SETFSGID, unix.SYS_SETFSUID} {
-		_, _, _ = unix.RawSyscall(call, uintptr(s.user), 0, 0) // both return what was before, whatever they do
-		if now, _, _ := unix.RawSyscall(call, ^uintptr(0), 0, 0); int(now) != s.user {
-			return fmt.Errorf("take a program's user for its files in /proc: %w", unix.EPERM)
-		}
-	}
-	return nil
 }
 
 // decide answers one call. The error is the listener's.
