@@ -294,7 +294,8 @@ func TestHostName(t *testing.T) {
 	if got := c.do("get", "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port {
 		t.Error(got)
 	}
-	if got := c.do("get", "http://host.docker.internal:1"); !strings.Contains(got, "ECONNRESET") {
+	// The client may have met the reset while it had nothing to read yet.
+	if got := c.do("get", "http://host.docker.internal:1"); !strings.Contains(got, "ECONNRESET") && !strings.Contains(got, "EOF") {
 		t.Error(got)
 	}
 	if report := c.relay.Report(); len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "internal:1 refused: 127.0.0.1 is this host's loopback") {
