@@ -58,6 +58,7 @@ for name in outside, 'link', up, '/proc/self/root' + outside, '/proc/%d/root%s' 
     works('truncate ' + name, lambda: os.truncate(name, 0))
     works('O_TRUNC ' + name, lambda: os.open(name, os.O_RDONLY | os.O_TRUNC))
     works('O_TRUNC without access ' + name, lambda: os.open(name, 3 | os.O_TRUNC))
+    works('open for ioctl ' + name, lambda: os.open(name, 3))
     d = os.open(os.path.dirname(name) or '.', os.O_PATH)
     works('fchmodat ' + name, lambda: os.chmod(os.path.basename(name), 0o777, dir_fd=d))
     works('utimensat ' + name, lambda: os.utime(os.path.basename(name), (1, 1), dir_fd=d))
@@ -96,11 +97,19 @@ for name, errno in ('nothing', 2), ('own/x', 20), ('', 2), ('x' * 5000, 36):
     try: os.chmod(name, 0o600); print('no error:', name)
     except OSError as e:
         if e.errno != errno: print(name, e)
+own(0o645, lambda: os.chmod('/proc/self/fd/%d' % fd, 0o645))
+own(0o646, lambda: os.chmod('/dev/fd/%d' % fd, 0o646))
+os.link('own', 'other')
 os.unlink('own')
 own(0o604, lambda: os.fchmod(fd, 0o604))
+os.unlink('other')
+own(0o605, lambda: os.fchmod(fd, 0o605))
 subprocess.run('''set -e
 touch a; chmod +x a; cp -p a b; test -x b; touch -d 2001-01-01 a
-tar cf t.tar a b; mkdir out; tar xf t.tar -C out; test out/a -ot b; install -m 700 a c; rm -r out''', shell=True, check=True)
+mkdir -p s/t/u; chmod 555 s/t/u
+tar cf t.tar a b s; mkdir out; tar xpf t.tar -C out; test out/a -ot b; install -m 700 a c
+cp -a s s2; test "$(stat -c %a out/s/t/u s2/t/u)" = "$(printf '555\n555')"
+chmod -R u+w out s s2; rm -r out s2''', shell=True, check=True)
 `
 
 // Landlock does not watch who changes the modes and times of files, and in its
@@ -163,9 +172,9 @@ func TestRestrictedTerminals(t *testing.T) {
 			}
 			r, _ := restrictedPython(t, u, ownedTemp(t, u), `
 import os, sys
-for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR:
+for flags in os.O_RDONLY, os.O_WRONLY, os.O_RDWR, 3:
     try: print(os.open(sys.argv[1], flags | os.O_NOCTTY))
-    except PermissionError: pass
+    except OSError: pass
 `, strings.TrimSpace(name))
 			if r.Status != api.StatusOK || r.Stdout != "" {
 				t.Errorf("status %s: %s; opened: %q %s", r.Status, r.Message, r.Stdout, r.Stderr)

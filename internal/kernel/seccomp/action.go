@@ -30,6 +30,7 @@ type Errno uint16
 const (
 	EPERM           Errno = 1
 	EACCES          Errno = 13
+	EINVAL          Errno = 22
 	ENOTTY          Errno = 25
 	ENOSYS          Errno = 38
 	EPROTONOSUPPORT Errno = 93

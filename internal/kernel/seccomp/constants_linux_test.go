@@ -23,6 +23,7 @@ func TestConstants(t *testing.T) {
 		{"actionMask", uint64(actionMask), unix.SECCOMP_RET_ACTION_FULL},
 		{"EPERM", uint64(EPERM), uint64(unix.EPERM)},
 		{"EACCES", uint64(EACCES), uint64(unix.EACCES)},
+		{"EINVAL", uint64(EINVAL), uint64(unix.EINVAL)},
 		{"ENOTTY", uint64(ENOTTY), uint64(unix.ENOTTY)},
 		{"O_ACCMODE", openAccess, unix.O_ACCMODE},
 		{"O_CREAT", openCreate, unix.O_CREAT},

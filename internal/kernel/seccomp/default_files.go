@@ -1,15 +1,14 @@
 package seccomp
 
 // Attributes says what becomes of calls that change who owns a file, who may open
-// it, its times and the like. Landlock does not watch them (landlock(7)), so they
+// it and its times. Landlock does not watch them (landlock(7)), so they
 // reach every file of the program's user id, wherever it lies.
 type Attributes int
 
 const (
 	// AttributesFree lets them pass: what this user id owns is the run's.
 	AttributesFree Attributes = iota
-	// AttributesSupervised has whoever serves the filter's listener change modes,
-	// owners and times, and refuses the rest.
+	// AttributesSupervised has whoever serves the filter's listener change them.
 	AttributesSupervised
 	// AttributesRefused refuses all of them.
 	AttributesRefused
@@ -21,6 +20,7 @@ const (
 	openAccess  = 0o3 // O_ACCMODE
 	openWrite   = 0o1
 	openBoth    = 0o2
+	openNeither = 0o3 // open(2): for ioctl alone
 	openCreate  = 0o100
 	openTrunc   = 0o1000
 	openTmpfile = 0o20000000 // without O_DIRECTORY, which it includes
@@ -36,7 +36,7 @@ func files(opts Options) []Rule {
 	var rules []Rule
 	if opts.Restricted {
 		opened = Fail(ENOSYS)
-		rules = privilegedFiles()
+		rules = append(privilegedFiles(), controlOnly()...)
 	}
 	if opts.TruncationUnwatched {
 		shortened = Fail(EACCES)
@@ -49,7 +49,7 @@ func files(opts Options) []Rule {
 			Names: []string{"openat2"}, Action: opened,
 		},
 		Rule{Why: "shortens files, where Landlock does not watch also those that it closes", Names: []string{"truncate"}, Action: shortened})
-	return append(rules, attributes(opts.Attributes)...)
+	return append(rules, attributes(opts)...)
 }
 
 // privilegedFiles refuses files that run as their owner. The workspace is on a
@@ -72,6 +72,19 @@ func privilegedFiles() []Rule {
 	}
 }
 
+// controlOnly refuses to open files neither to be read nor to be written. Landlock
+// asks for no right then, so that is how a program has other terminals of its user,
+// whose ioctl it does not watch before its fifth version.
+func controlOnly() []Rule {
+	refuse := func(argFlags int, name string) Rule {
+		return Rule{
+			Why: "files that Landlock closes, opened for ioctl", Names: []string{name}, Action: Fail(EINVAL),
+			When: []Condition{MaskedEqual(argFlags, openAccess, openNeither)},
+		}
+	}
+	return []Rule{refuse(1, "open"), refuse(2, "openat")}
+}
+
 // truncation refuses to shorten what is not opened to be written, which is what
 // Landlock watches from its third version on.
 func truncation() []Rule {
@@ -89,15 +102,18 @@ func truncation() []Rule {
 }
 
 // attributes decides about calls that change more than a file's content.
-func attributes(a Attributes) []Rule {
+func attributes(opts Options) []Rule {
 	change, extended := Allow, Allow
-	switch a {
+	switch opts.Attributes {
 	case AttributesSupervised:
-		change, extended = UserNotify, Fail(EOPNOTSUPP)
+		change = UserNotify
 	case AttributesRefused:
-		change, extended = Fail(EPERM), Fail(EOPNOTSUPP)
+		change = Fail(EPERM)
 	}
-	return append(controls(a), Rule{
+	if opts.Restricted {
+		extended = Fail(EOPNOTSUPP)
+	}
+	return append(controls(opts), Rule{
 		Why: "modes, owners and times: of every file of the program's user, if nobody decides",
 		Names: []string{
 			"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
@@ -105,7 +121,8 @@ func attributes(a Attributes) []Rule {
 		},
 		Action: change,
 	}, Rule{
-		Why: "extended attributes, access lists among them; programs go on where a file system has none",
+		Why: "extended attributes, access lists among them, of the host's files, where no limit counts " +
+			"them; programs go on where a file system has none",
 		Names: []string{
 			"setxattr", "lsetxattr", "fsetxattr", "setxattrat",
 			"removexattr", "lremovexattr", "fremovexattr", "removexattrat",
@@ -114,16 +131,17 @@ func attributes(a Attributes) []Rule {
 	})
 }
 
-// controls leaves ioctl to terminals, pipes and sockets where attributes are not
-// free: others change files that are open to be read (flags, encryption, verity).
-func controls(a Attributes) []Rule {
+// controls leaves ioctl to terminals, pipes and sockets where there are the host's
+// file systems: others change files that are open to be read (flags, encryption,
+// verity), or make what cannot be removed (subvolumes).
+func controls(opts Options) []Rule {
 	const (
 		kind    = 0xff00 // _IOC_TYPE, asm-generic/ioctl.h
 		tty     = 'T' << 8
 		sockets = 0x89 << 8 // linux/sockios.h
 	)
 	names := []string{"ioctl"}
-	if a == AttributesFree {
+	if !opts.Restricted {
 		return []Rule{{Why: "what devices and file systems have beside", Names: names, Action: Allow}}
 	}
 	var rules []Rule
@@ -131,5 +149,5 @@ func controls(a Attributes) []Rule {
 		rules = append(rules, Rule{Why: "terminals, pipes and sockets", Names: names, Action: Allow,
 			When: []Condition{MaskedEqual(1, kind, k)}})
 	}
-	return append(rules, Rule{Why: "flags of files that are open to be read", Names: names, Action: Fail(ENOTTY)})
+	return append(rules, Rule{Why: "flags of files, and what else file systems have", Names: names, Action: Fail(ENOTTY)})
 }

@@ -6,6 +6,7 @@ import "testing"
 // program's user.
 func TestHostFilesVerdicts(t *testing.T) {
 	const notty, notSupported = actionErrno | Action(ENOTTY), actionErrno | Action(EOPNOTSUPP)
+	const einval = actionErrno | Action(EINVAL)
 	full, own := Options{}, Options{Restricted: true}
 	asked := Options{Restricted: true, Attributes: AttributesSupervised}
 	refused := Options{Restricted: true, Attributes: AttributesRefused}
@@ -35,8 +36,12 @@ func TestHostFilesVerdicts(t *testing.T) {
 		{own, "openat", []uint64{0, 0, 0o2, 0o4755}, Allow}, // no file is made
 		{own, "fchownat", nil, Allow},
 		{own, "utimensat", nil, Allow},
-		{own, "fsetxattr", nil, Allow},
-		{own, "ioctl", []uint64{3, 0x40086602}, Allow},
+		{own, "fsetxattr", nil, notSupported},
+		{own, "ioctl", []uint64{3, 0x40086602}, notty},
+		{own, "openat", []uint64{0, 0, 3 | high}, einval},
+		{own, "openat", []uint64{0, 0, 0o101003}, einval},
+		{own, "openat", []uint64{0, 0, 0o10000002}, Allow},
+		{full, "openat", []uint64{0, 0, 3}, Allow},
 
 		{asked, "fchmod", []uint64{3, 0o755}, UserNotify},
 		{asked, "fchmod", []uint64{3, 0o4755}, eperm},
@@ -60,7 +65,7 @@ func TestHostFilesVerdicts(t *testing.T) {
 		{old, "truncate", nil, eacces},
 		{old, "ftruncate", nil, Allow},
 		{old, "openat", []uint64{0, 0, 0o1000 | high}, eacces},
-		{old, "openat", []uint64{0, 0, 0o1003}, eacces},
+		{old, "openat", []uint64{0, 0, 0o1003}, einval},
 		{old, "openat", []uint64{0, 0, 0o1101, 0o644}, Allow},
 		{old, "openat", []uint64{0, 0, 0o1002}, Allow},
 		{old, "openat", nil, Allow},

@@ -2,12 +2,14 @@ package local
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
-	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -34,8 +36,8 @@ func (c *container) attributes() seccomp.Attributes {
 
 // ownFiles are the files of a container whose directories are the host's.
 type ownFiles struct {
-	root *os.Root
-	path string // of root, as the kernel says it
+	dir  *os.File
+	path string // of dir, as the kernel says it
 }
 
 func openOwnFiles(dir string) (*ownFiles, error) {
@@ -43,16 +45,11 @@ func openOwnFiles(dir string) (*ownFiles, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
 	path, err := os.Readlink(selfPath(d))
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, d.Close())
 	}
-	root, err := os.OpenRoot(selfPath(d))
-	if err != nil {
-		return nil, err
-	}
-	return &ownFiles{root: root, path: path}, nil
+	return &ownFiles{dir: d, path: path}, nil
 }
 
 // selfPath is a path that leads to what a descriptor of ours is.
@@ -60,29 +57,43 @@ func selfPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()
 
 // have tells whether a file is the container's: that its path is below the
 // directory is the kernel's word, and that it is still there is looked up from the
-// directory's descriptor. What has no name any more is nobody else's.
+// directory's descriptor. A name that was taken from a file there is below it, too.
 func (o *ownFiles) have(f *os.File) (bool, error) {
-	info, err := f.Stat()
-	if err != nil {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return false, err
-	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink == 0 {
-		return true, nil
 	}
 	for range 3 { // the program may be renaming
 		path, err := os.Readlink(selfPath(f))
 		if err != nil {
-			return false, err
+			return false, unix.ENAMETOOLONG
 		}
 		name, below := strings.CutPrefix(path, o.path+"/")
 		if !below {
 			return false, nil
 		}
-		if there, err := o.root.Lstat(name); err == nil && os.SameFile(there, info) {
+		if _, gone := strings.CutSuffix(name, " (deleted)"); gone {
+			return true, nil
+		}
+		if o.is(name, &st) {
 			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// is looks a name up, below the directory and through no link.
+func (o *ownFiles) is(name string, st *unix.Stat_t) bool {
+	fd, err := unix.Openat2(int(o.dir.Fd()), name, &unix.OpenHow{
+		Flags:   unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC,
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS,
+	})
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var there unix.Stat_t
+	return unix.Fstat(fd, &there) == nil && there.Dev == st.Dev && there.Ino == st.Ino
 }
 
 // attributeCall says which arguments of a call name a file, and what it changes.
@@ -159,12 +170,18 @@ func (s *supervisor) named(call notify.Call, how attributeCall) (*os.File, error
 			return nil, unix.ENOENT
 		}
 	}
+	fd := unix.AT_FDCWD
+	if how.dir != none {
+		fd = int(int32(call.Args[how.dir]))
+	}
+	if itself && fd == unix.AT_FDCWD && name == "" && flags&unix.AT_EMPTY_PATH == 0 {
+		return nil, unix.EBADF
+	}
+	if number, is := descriptorPath(name); is {
+		return s.listener.Open(call, number)
+	}
 	var dir *os.File
 	if !path.IsAbs(name) {
-		fd := unix.AT_FDCWD
-		if how.dir != none {
-			fd = int(int32(call.Args[how.dir]))
-		}
 		var err error
 		if dir, err = s.listener.Open(call, fd); err != nil || itself {
 			return dir, err
@@ -172,6 +189,17 @@ func (s *supervisor) named(call notify.Call, how attributeCall) (*os.File, error
 		defer dir.Close()
 	}
 	return lookup(dir, name, how.nofollow || flags&unix.AT_SYMLINK_NOFOLLOW != 0)
+}
+
+// descriptorPath reads a name that is a descriptor of the caller's. glibc before its
+// version 2.39 changes the mode of what may be a link in this way.
+func descriptorPath(name string) (fd int, is bool) {
+	dir, number := path.Split(name)
+	if dir != "/proc/self/fd/" && dir != "/proc/thread-self/fd/" && dir != "/dev/fd/" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(number, 10, 31)
+	return int(n), err == nil
 }
 
 // lookup finds a name as the program would, whose root is ours. What it finds is
@@ -238,6 +266,35 @@ func changeTimes(argument int, format timeFormat) func(*supervisor, notify.Call)
 			}
 		}
 		return func(f *os.File) error { return unix.UtimesNanoAt(unix.AT_FDCWD, selfPath(f), times, 0) }, nil
+	}
+}
+
+// pace keeps a program from having us work in its place, which no limit of its own
+// counts: long paths and chains of links take long to follow.
+type pace struct {
+	left time.Duration // of our time that it may take at once
+	at   time.Time
+}
+
+const (
+	paceAtOnce = 250 * time.Millisecond // some 20,000 ordinary calls
+	paceShare  = 5                      // afterwards, a fifth of the time
+)
+
+// rest ends a call that began at a time, and takes the rest that is due unless told
+// to quit.
+func (p *pace) rest(began time.Time, quit <-chan struct{}) {
+	now := time.Now()
+	if p.at.IsZero() {
+		p.left, p.at = paceAtOnce, began
+	}
+	p.left = min(p.left+began.Sub(p.at)/paceShare, paceAtOnce) - now.Sub(began)
+	p.at = now
+	if p.left < 0 {
+		select {
+		case <-time.After(-p.left * paceShare):
+		case <-quit:
+		}
 	}
 }
 

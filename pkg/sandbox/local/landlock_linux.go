@@ -73,6 +73,7 @@ func (ch *child) rules() landlock.Rules {
 func (c *container) readableHost() []string {
 	paths := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc",
 		"/etc/ld.so.cache", "/etc/alternatives", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/localtime", "/etc/hosts",
+		"/etc/os-release", "/etc/debian_version", "/etc/lsb-release", "/etc/gitconfig",
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d", "/etc/crypto-policies"}
 	if c.spec.Network.LeadsOut() {
 		paths = append(paths, trustStores...)

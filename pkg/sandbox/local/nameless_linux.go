@@ -150,9 +150,13 @@ func (h *holders) open(thread *os.File, dir int, name string) {
 			h.sample.hides = true
 		}
 	case st.Nlink == 0 && (kind == unix.S_IFREG || kind == unix.S_IFDIR):
-		var buf [4096]byte
-		n, _ := unix.Readlinkat(dir, name, buf[:])
-		if u := h.disk(string(buf[:max(n, 0)])); u != nil {
+		var buf [unix.PathMax]byte
+		n, err := unix.Readlinkat(dir, name, buf[:])
+		if err != nil { // ENAMETOOLONG: its directory is deeper than paths are long
+			h.sample.missed(err)
+			return
+		}
+		if u := h.disk(string(buf[:n])); u != nil {
 			h.sample.count(&st, u)
 			h.held[st.Ino] = struct{}{}
 		}

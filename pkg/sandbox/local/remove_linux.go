@@ -36,10 +36,14 @@ func removeTree(path string) error {
 		if len(names) == 0 {
 			return os.Remove(path)
 		}
+		var failed error
 		for _, name := range names {
-			if err := r.remove(name); err != nil {
-				return fmt.Errorf("remove %s: %w", filepath.Join(path, name), err)
+			if err := r.remove(name); err != nil && failed == nil { // what can go goes
+				failed = fmt.Errorf("remove %s: %w", filepath.Join(path, name), err)
 			}
+		}
+		if failed != nil {
+			return failed
 		}
 	}
 }
@@ -101,8 +105,10 @@ func (r *remover) move(from *os.File, name string) error {
 	defer dir.Close()
 	for {
 		r.moved++
-		err := unix.Renameat2(int(from.Fd()), name, int(r.top.Fd()), strconv.Itoa(r.moved), unix.RENAME_NOREPLACE)
-		if !errors.Is(err, unix.EEXIST) {
+		// To put it in an empty directory's place does no harm, and not every file
+		// system knows RENAME_NOREPLACE.
+		err := unix.Renameat(int(from.Fd()), name, int(r.top.Fd()), strconv.Itoa(r.moved))
+		if !errors.Is(err, unix.EEXIST) && !errors.Is(err, unix.ENOTEMPTY) && !errors.Is(err, unix.ENOTDIR) {
 			return err
 		}
 	}

@@ -122,15 +122,46 @@ func descendants(root int) []int {
 // there. Shared pages count once for each, so the sum is an upper bound.
 func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 	for _, pid := range pids {
-		fields := bytes.Fields(readAt(proc, fmt.Sprintf("%d/statm", pid)))
-		if len(fields) < 2 {
+		pages, there := residentPages(proc, strconv.Itoa(pid))
+		if !there {
 			continue
 		}
-		pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
+		if pages == 0 {
+			pages = residentInThreads(proc, pid)
+		}
 		total += pages * int64(os.Getpagesize())
 		processes++
 	}
 	return total, processes
+}
+
+// residentPages is the second field of statm, of a process or a thread.
+func residentPages(proc *os.File, name string) (pages int64, there bool) {
+	fields := bytes.Fields(readAt(proc, name+"/statm"))
+	if len(fields) < 2 {
+		return 0, false
+	}
+	pages, _ = strconv.ParseInt(string(fields[1]), 10, 64)
+	return pages, true
+}
+
+// residentInThreads is for a process whose first thread has ended and left its
+// memory to the others.
+func residentInThreads(proc *os.File, pid int) int64 {
+	tasks := fmt.Sprintf("%d/task", pid)
+	fd, err := unix.Openat(int(proc.Fd()), tasks, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return 0
+	}
+	dir := os.NewFile(uintptr(fd), tasks)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		if pages, _ := residentPages(proc, tasks+"/"+name); pages > 0 {
+			return pages
+		}
+	}
+	return 0
 }
 
 // clockTick is USER_HZ, the unit of CPU times in /proc: 10 ms on every
@@ -228,8 +259,7 @@ func (s *diskSampler) run() {
 	tick := time.NewTicker(diskSampleEvery)
 	defer tick.Stop()
 	for over := s.meter.measure(); ; over = s.meter.due() && s.meter.measure() {
-		// A file that moves meanwhile may be counted twice, but not every time.
-		if over && s.meter.measure() {
+		if over && s.confirmed() {
 			s.killed = true
 			s.kill()
 			return
@@ -240,6 +270,17 @@ func (s *diskSampler) run() {
 		case <-tick.C:
 		}
 	}
+}
+
+// confirmed looks again: a file that moves meanwhile may be counted twice, but not
+// time after time; and one that a program keeps moving may be missed.
+func (s *diskSampler) confirmed() bool {
+	for range 3 {
+		if s.meter.measure() {
+			return true
+		}
+	}
+	return false
 }
 
 // stop ends the sampling and tells whether it ended the process. If not, it leaves

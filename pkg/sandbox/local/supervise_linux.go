@@ -44,7 +44,9 @@ type supervisor struct {
 	datagrams map[uint64]struct{} // the inodes of sockets that stand for UDP ones
 
 	refused []string // lines about files; read when done is closed
+	pace    pace     // of calls on files
 
+	quit chan struct{} // closed to stop it
 	done chan struct{} // closed when no call is answered any more
 }
 
@@ -58,7 +60,7 @@ func (pr *process) supervise(file *os.File) error {
 	}
 	s := &supervisor{
 		out: pr.out, listener: listener, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
-		datagrams: map[uint64]struct{}{}, done: make(chan struct{}),
+		datagrams: map[uint64]struct{}{}, quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if c.identity.root && !c.walls.namespaces {
 		s.user = c.identity.id + 1
@@ -80,6 +82,7 @@ func (s *supervisor) stop() []string {
 	if s == nil {
 		return nil
 	}
+	close(s.quit)
 	_ = s.listener.Close() // which the end of all programs may have done
 	<-s.done
 	return s.refused
@@ -110,7 +113,7 @@ func (s *supervisor) serve(ready chan<- error) {
 	}
 	_ = s.listener.Close()
 	if s.files != nil {
-		s.files.root.Close()
+		s.files.dir.Close()
 	}
 }
 
@@ -144,6 +147,7 @@ func (s *supervisor) make(call notify.Call) (value int, err error) {
 	how, onFile := attributeCallOf(call.Number)
 	switch {
 	case onFile && s.files != nil:
+		defer s.pace.rest(time.Now(), s.quit)
 		return 0, s.attribute(call, how)
 	case s.out == nil:
 		return 0, unix.ENOSYS

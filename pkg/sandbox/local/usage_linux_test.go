@@ -106,8 +106,8 @@ sys.exit("clone: %d" % ctypes.get_errno())`,
 		"open in a child": `
 def one(i):
     if os.fork() == 0:
-        fill(create())
-        os.unlink("f")
+        fill(create("f%d" % i))
+        os.unlink("f%d" % i)
         time.sleep(60)
         os._exit(0)
 hoard(one)`,
@@ -190,6 +190,14 @@ for i in range(200):
     os.mkdir("d")
     os.chdir("d")
 hoard(lambda i: fill(create("f%d" % i)))`,
+		"open at the end of a long path": `
+for i in range(20):
+    os.mkdir("d" * 240)
+    os.chdir("d" * 240)
+def one(i):
+    fill(create())
+    os.unlink("f")
+hoard(one)`,
 		"beyond the end": `
 def one(i):
     fd = create("f%d" % i)
