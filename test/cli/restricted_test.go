@@ -3,9 +3,11 @@ package cli
 import (
 	"bufio"
 	"encoding/hex"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -208,5 +210,31 @@ os.chmod(os.environ['HOME'], 0)
 				}
 			}
 		})
+	}
+}
+
+// Where temporary files go has another name there, which languages are told.
+func TestRestrictedTemporaryFiles(t *testing.T) {
+	sources := map[string]string{
+		"python":     "import tempfile\nwith tempfile.NamedTemporaryFile() as f: f.write(b'x'); print(42)",
+		"javascript": "const fs = require('fs'); const d = fs.mkdtempSync(require('os').tmpdir() + '/x'); fs.writeFileSync(d + '/f', 'x'); console.log(42)",
+		"java":       `class T { public static void main(String[] a) throws Exception { java.nio.file.Files.createTempFile("a", "b"); System.out.println(42); } }`,
+		"bash":       "f=$(mktemp) && echo x >\"$f\" && echo 42",
+	}
+	for _, u := range users(t) {
+		for _, lang := range slices.Sorted(maps.Keys(sources)) {
+			t.Run(u.name+"/"+lang, func(t *testing.T) {
+				if why := missing(u, lang); why != "" {
+					t.Skip(why)
+				}
+				r, o := invocation{user: u, args: []string{"--isolation", "restricted", "--lang", lang, "--code", sources[lang]}}.result(t)
+				if strings.Contains(r.Message, "private home") {
+					t.Skip("the toolchain is in root's home, which the sandbox's user cannot reach")
+				}
+				if r.Stdout != "42\n" {
+					t.Errorf("%s %s %s", r.Message, r.Stderr, o.stderr)
+				}
+			})
+		}
 	}
 }

@@ -23,6 +23,7 @@ func jvmFlags(memoryBytes int64, cpus float64) []string {
 		"-XX:ActiveProcessorCount=" + strconv.Itoa(processors),
 		"-XX:-UsePerfData", // a file in /tmp for monitoring from outside
 		"-XX:ErrorFile=" + sandbox.TempDir + "/hs_err_pid%p.log",
+		"-Djava.io.tmpdir=" + sandbox.TempDir, // where it has another name, the JVM does not know
 		"-Dfile.encoding=UTF-8",
 		"-Dstdout.encoding=UTF-8",
 		"-Dstderr.encoding=UTF-8",
