@@ -105,11 +105,14 @@ libc.clone(entry, ctypes.c_void_p(top), 0x100 | 0x800 | 0x10000 | 0x4000, None)
 sys.exit("clone: %d" % ctypes.get_errno())`,
 		"open in a child": `
 def one(i):
+    has, tell = os.pipe()
     if os.fork() == 0:
         fill(create("f%d" % i))
         os.unlink("f%d" % i)
+        os.write(tell, b"x")
         time.sleep(60)
         os._exit(0)
+    os.read(has, 1)
 hoard(one)`,
 		"open in a child that is always another": `
 def one(i):
