@@ -52,7 +52,7 @@ for test in *.test; do
 	case $test in
 	# An emulated processor may run what a JIT compiler on another has replaced: on
 	# two, 1 of 12 javac crashed without a filter and 3 of 12 with one; on one, none of 48.
-	internal-kernel-seccomp.test) command=(taskset --cpu-list 0 "./$test") ;;
+	internal-kernel-netns.test | internal-kernel-seccomp.test) command=(taskset --cpu-list 0 "./$test") ;;
 	internal-kernel-spawn.test) args+=(-test.skip='TestInitIsBuiltFromItsSource|TestSums') ;; # the source is not here
 	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary|TestRestrictedAttributes|TestRestrictedRemains') ;;
 	esac
