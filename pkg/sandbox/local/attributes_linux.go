@@ -23,8 +23,8 @@ import (
 // others. Those calls come to the supervisor, which makes them itself, on files
 // of the container.
 
-// attributes says who decides about them.
-func (c *container) attributes() seccomp.Attributes {
+// whoChangesAttributes says who decides about them.
+func (c *container) whoChangesAttributes() seccomp.Attributes {
 	switch {
 	case !c.walls.seccomp || c.walls.namespaces || c.identity.root:
 		return seccomp.AttributesFree

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -22,8 +23,10 @@ type container struct {
 	walls     walls
 	isolation sandbox.Isolation
 	identity  identity
-	scope     *cgroup.Scope // nil where this host grants no control groups
-	init      *spawn.Init
+	// attributes says who changes those of files; the host is asked once.
+	attributes seccomp.Attributes
+	scope      *cgroup.Scope // nil where this host grants no control groups
+	init       *spawn.Init
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
 	// disk holds the workspace of a container that has it on disk; else nil.

@@ -69,7 +69,7 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 		c.isolation.Mechanisms["network"] = api.Degraded
 		c.isolation.Warnings = append(c.isolation.Warnings, "network: "+outsideNetwork)
 	}
-	if c.attributes() == seccomp.AttributesRefused {
+	if c.attributes = c.whoChangesAttributes(); c.attributes == seccomp.AttributesRefused {
 		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("programs cannot change modes and times of files: %v", supervisable()))
 	}
 	return c, c.makeDirs()

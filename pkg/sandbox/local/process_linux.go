@@ -150,7 +150,7 @@ func (pr *process) launch(p sandbox.Process) error {
 
 // supervised tells whether the process's filter asks us.
 func (pr *process) supervised() bool {
-	return pr.c.supervises(pr.policy) || pr.c.attributes() == seccomp.AttributesSupervised
+	return pr.c.supervises(pr.policy) || pr.c.attributes == seccomp.AttributesSupervised
 }
 
 // take takes the descriptors that init has sent: the terminal, then the listener

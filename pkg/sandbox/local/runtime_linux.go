@@ -294,7 +294,7 @@ func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 		Supervised:          c.supervises(network),
 		NoUDP:               inet && c.rt.host.tameLoopback,
 		Restricted:          !c.walls.namespaces,
-		Attributes:          c.attributes(),
+		Attributes:          c.attributes,
 		TruncationUnwatched: !c.walls.namespaces && c.rt.host.landlockABI < landlockTruncation,
 		AllowAffinity:       c.rt.host.cpuHeld(),
 	}

@@ -65,7 +65,7 @@ func (pr *process) supervise(file *os.File) error {
 	if c.identity.root && !c.walls.namespaces {
 		s.user = c.identity.id + 1
 	}
-	if c.attributes() == seccomp.AttributesSupervised {
+	if c.attributes == seccomp.AttributesSupervised {
 		if s.files, err = openOwnFiles(c.base); err != nil {
 			_ = listener.Close()
 			return fmt.Errorf("decide about a program's changes of files: %w", err)
