@@ -59,7 +59,7 @@ type container struct {
 // newContainer fills in what every level has.
 func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 	c := &container{
-		id:       fmt.Sprintf("%s-%d", r.instance.name, r.serial.Add(1)),
+		id:       fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)),
 		rt:       r,
 		spec:     spec,
 		walls:    w,
@@ -81,7 +81,7 @@ func (r *Runtime) makeFull(spec sandbox.Spec, redirect bool) (_ *container, err 
 	}()
 	c.identity = identity{root: r.host.root}
 	if c.identity.root {
-		if c.identity.id, err = r.ids.take(); err != nil {
+		if c.identity.id, err = r.ids.Take(); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (c *container) makeScope() (err error) {
 	if c.identity.root && c.walls.namespaces { // else init has our own id
 		owner = c.identity.id
 	}
-	c.scope, err = c.rt.host.cgroups.Scope(c.id, c.rt.instance.tenantName(c.spec.Tenant), owner)
+	c.scope, err = c.rt.host.cgroups.Scope(c.id, c.rt.instance.TenantName(c.spec.Tenant), owner)
 	return err
 }
 
@@ -286,7 +286,7 @@ func (c *container) Delete(context.Context) error {
 	}
 	errs = append(errs, c.removeDirs())
 	if c.identity.root && c.identity.id != 0 {
-		c.rt.ids.give(c.identity.id)
+		c.rt.ids.Give(c.identity.id)
 	}
 	err := errors.Join(errs...)
 	c.rt.forget(c, err)

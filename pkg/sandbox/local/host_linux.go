@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -91,7 +92,7 @@ func isRoot(held uint32) bool {
 	if err != nil {
 		return false
 	}
-	return mapsRange(ids, firstID, firstID+instances*idsPerNumber)
+	return mapsRange(ids, instance.FirstID, instance.EndID)
 }
 
 // mapsRange tells whether the content of a uid_map has all of [from, to).

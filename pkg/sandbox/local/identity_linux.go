@@ -5,55 +5,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
-
-// User ids of containers come from 0x70000000 up, which neither systemd, nor
-// Docker's userns-remap, nor the defaults of subuid give out. Each instance has
-// a block, and each container two ids of it: one for its init and one for its
-// programs, so that programs cannot reach init and no two containers that are
-// alive share an id.
-const (
-	firstID       = 0x70000000
-	idsPerNumber  = 0x10000000 / instances
-	maxContainers = idsPerNumber / 2
-)
-
-// idPool gives out the pairs of one instance's block.
-type idPool struct {
-	mu   sync.Mutex
-	base int
-	used [maxContainers]bool
-	next int
-}
-
-func newIDPool(number int) *idPool { return &idPool{base: firstID + number*idsPerNumber} }
-
-// take returns the id of a container's init; the programs have the next one.
-func (p *idPool) take() (id int, err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for range maxContainers {
-		slot := p.next
-		p.next = (p.next + 1) % maxContainers // an id rests as long as possible
-		if !p.used[slot] {
-			p.used[slot] = true
-			return p.base + 2*slot, nil
-		}
-	}
-	return 0, fmt.Errorf("%d containers are alive in this process, the most there are user ids for", maxContainers)
-}
-
-func (p *idPool) give(id int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.used[(id-p.base)/2] = false
-}
 
 // identity says which ids a container's processes have and who maps them.
 //

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -32,7 +33,7 @@ func needRoot(t *testing.T) {
 // Another user's are the rights and the files, and afterwards they are ours again.
 func TestAsUser(t *testing.T) {
 	needRoot(t)
-	const user = firstID + 1
+	const user = instance.FirstID + 1
 	dir := t.TempDir()
 	open := func(name string) *os.Root {
 		root, err := os.OpenRoot(name)
@@ -107,7 +108,7 @@ func TestAsUserKeepsTheMainThread(t *testing.T) {
 			return
 		}
 		set := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGCONT), 0, 0, 0)
-		err := asUser(firstID+1, func() error {
+		err := asUser(instance.FirstID+1, func() error {
 			if unix.Gettid() == unix.Getpid() {
 				t.Error("on the main thread")
 			}
@@ -197,7 +198,7 @@ cd "$1" && mkdir closed shut && echo theirs >closed/file && chmod 0 closed/file 
 	if err := c.Delete(t.Context()); err != nil {
 		t.Error(err)
 	}
-	left, err := os.ReadDir(rt.instance.dir)
+	left, err := os.ReadDir(rt.instance.Dir)
 	if len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left over: %v, %v", left, err)
 	}

@@ -38,10 +38,10 @@ func (r *Runtime) newLoopDisk(name string, limit sandbox.DiskLimit) (_ *loopDisk
 	case limit.Bytes < minLoopDisk:
 		return nil, errNoLoopDisk(fmt.Sprintf("%d bytes are too few for a file system: at least %d", limit.Bytes, minLoopDisk))
 	}
-	if err := r.instance.makeDir(); err != nil {
+	if err := r.instance.MakeDir(); err != nil {
 		return nil, err
 	}
-	d := &loopDisk{file: filepath.Join(r.instance.dir, name+".disk")}
+	d := &loopDisk{file: filepath.Join(r.instance.Dir, name+".disk")}
 	defer func() {
 		if err != nil {
 			_ = d.remove()

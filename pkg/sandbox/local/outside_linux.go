@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -45,7 +46,7 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
 	}
 	if c.identity.root = r.host.root && w.ids; c.identity.root {
-		if c.identity.id, err = r.ids.take(); err != nil {
+		if c.identity.id, err = r.ids.Take(); err != nil {
 			return nil, err
 		}
 	}
@@ -117,11 +118,11 @@ func (c *container) resolving(p sandbox.Process) sandbox.Process {
 
 // makeDirs makes the directories that stand for the world's.
 func (c *container) makeDirs() error {
-	if err := c.rt.instance.makeDir(); err != nil {
+	if err := c.rt.instance.MakeDir(); err != nil {
 		return err
 	}
-	c.base = filepath.Join(c.rt.instance.dir, c.id)
-	if err := mkdir(c.base, 0o711); err != nil {
+	c.base = filepath.Join(c.rt.instance.Dir, c.id)
+	if err := instance.Mkdir(c.base, 0o711); err != nil {
 		return fmt.Errorf("make the container's directory: %w", err)
 	}
 	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir} {
@@ -161,24 +162,11 @@ func (c *container) mkdirAll(dir string) (path string, err error) {
 	path = c.base
 	for name := range strings.SplitSeq(strings.Trim(filepath.Clean(dir), "/"), "/") {
 		path = filepath.Join(path, name)
-		if err := mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := instance.Mkdir(path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", fmt.Errorf("make the container's directory: %w", err)
 		}
 	}
 	return path, nil
-}
-
-// mkdir makes a directory and sees that it has its mode: a sandbox's user of its
-// own must pass, whatever our umask is.
-func mkdir(path string, mode fs.FileMode) error {
-	if err := os.Mkdir(path, mode); err != nil {
-		return err
-	}
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Chmod(mode), dir.Close())
 }
 
 // stand lets path stand for a path of the world inside.
@@ -246,5 +234,5 @@ func (c *container) removeDirs() error {
 	if c.base == "" {
 		return nil
 	}
-	return errors.Join(c.bringBack(), removeTree(c.base))
+	return errors.Join(c.bringBack(), instance.RemoveTree(c.base))
 }

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -22,9 +23,9 @@ import (
 type Runtime struct {
 	options  Options
 	host     host
-	instance *instance
+	instance *instance.Instance
 	spawner  *spawn.Server
-	ids      *idPool
+	ids      *instance.IDs
 	// unreclaimed is why something that a dead instance has left is still there.
 	unreclaimed error
 	serial      atomic.Int64
@@ -48,7 +49,7 @@ type Runtime struct {
 func New(opts Options) (*Runtime, error) {
 	dir := opts.RuntimeDir
 	if dir == "" {
-		dir = defaultRuntimeDir()
+		dir = instance.DefaultDir()
 	}
 	r := &Runtime{options: opts, containers: map[*container]struct{}{}}
 	var spawnErr error
@@ -69,10 +70,10 @@ func (r *Runtime) takeInstance(dir string) (err error) {
 	if r.host.cgroups != nil {
 		groups = r.host.cgroups.Places()
 	}
-	if r.instance, err = newInstance(dir, groups); err != nil {
+	if r.instance, err = instance.New(dir, groups); err != nil {
 		return err
 	}
-	r.ids = newIDPool(r.instance.number)
+	r.ids = instance.NewIDs(r.instance.Number)
 	_, r.unreclaimed = r.reclaim(dir) // no reason to run nothing: the next start tries again
 	return nil
 }
@@ -88,7 +89,7 @@ func (r *Runtime) free() error {
 		r.host.cgroups.Close()
 	}
 	if r.instance != nil {
-		r.instance.release(r.leftovers)
+		r.instance.Release(r.leftovers)
 	}
 	spawner.Wait()
 	return err
@@ -319,12 +320,12 @@ func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 func Reclaim(opts Options) ([]string, error) {
 	dir := opts.RuntimeDir
 	if dir == "" {
-		dir = defaultRuntimeDir()
+		dir = instance.DefaultDir()
 	}
 	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
-	if err := prepareRuntimeDir(dir); err != nil {
+	if err := instance.PrepareDir(dir); err != nil {
 		return nil, err
 	}
 	r := &Runtime{host: inspectHost(opts)}
@@ -333,8 +334,8 @@ func Reclaim(opts Options) ([]string, error) {
 }
 
 func (r *Runtime) reclaim(dir string) (removed []string, err error) {
-	err = deadInstances(dir, func(rec record) error {
-		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == bootID() {
+	err = instance.Dead(dir, func(rec instance.Record) error {
+		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == instance.BootID() {
 			names, err := r.host.cgroups.Reclaim(rec.Name, rec.Groups...)
 			removed = append(removed, names...)
 			if err != nil {
@@ -345,7 +346,7 @@ func (r *Runtime) reclaim(dir string) (removed []string, err error) {
 			if _, err := os.Lstat(d); err != nil {
 				continue
 			}
-			if err := removeTree(d); err != nil {
+			if err := instance.RemoveTree(d); err != nil {
 				return err
 			}
 			removed = append(removed, d)

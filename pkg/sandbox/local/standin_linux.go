@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -131,7 +132,7 @@ func linkTree(source, target string, link func(from, to string) error, made func
 			return link(path, name)
 		}
 		dirs = append(dirs, name)
-		return mkdir(name, 0o755)
+		return instance.Mkdir(name, 0o755)
 	})
 	for i := 0; err == nil && made != nil && i < len(dirs); i++ {
 		err = made(dirs[i])

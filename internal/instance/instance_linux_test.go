@@ -1,4 +1,4 @@
-package local
+package instance
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ import (
 func runtimeDir(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run")
-	if err := prepareRuntimeDir(dir); err != nil {
+	if err := PrepareDir(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -30,7 +30,7 @@ func runtimeDir(t *testing.T) string {
 // reclaimed lists the processes whose leftovers are reclaimed in dir.
 func reclaimed(t *testing.T, dir string) (pids []int) {
 	t.Helper()
-	if err := deadInstances(dir, func(r record) error { pids = append(pids, r.PID); return nil }); err != nil {
+	if err := Dead(dir, func(r Record) error { pids = append(pids, r.PID); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return pids
@@ -46,11 +46,11 @@ func TestHelperHoldInstance(t *testing.T) {
 	if dir == "" {
 		t.Skip("run by TestDeadOwnerIsReclaimed")
 	}
-	i, err := newInstance(dir, nil)
+	i, err := New(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Printf("holds %s %s\n", filepath.Base(i.path), i.dir)
+	fmt.Printf("holds %s %s\n", filepath.Base(i.path), i.Dir)
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
@@ -88,14 +88,14 @@ func TestDeadOwnerIsReclaimed(t *testing.T) {
 	}
 	_ = owner.Wait()
 	refuse := errors.New("still busy")
-	if err := deadInstances(dir, func(record) error { return refuse }); !errors.Is(err, refuse) || !strings.Contains(err.Error(), fmt.Sprint(owner.Process.Pid)) {
+	if err := Dead(dir, func(Record) error { return refuse }); !errors.Is(err, refuse) || !strings.Contains(err.Error(), fmt.Sprint(owner.Process.Pid)) {
 		t.Errorf("error %v, want the refusal and whose it was", err)
 	}
-	var seen []record
-	if err := deadInstances(dir, func(r record) error { seen = append(seen, r); return nil }); err != nil {
+	var seen []Record
+	if err := Dead(dir, func(r Record) error { seen = append(seen, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if len(seen) != 1 || seen[0].PID != owner.Process.Pid || seen[0].BootID != bootID() || !slices.Equal(seen[0].Dirs, []string{made}) || !strings.HasPrefix(seen[0].Name, file+"-") {
+	if len(seen) != 1 || seen[0].PID != owner.Process.Pid || seen[0].BootID != BootID() || !slices.Equal(seen[0].Dirs, []string{made}) || !strings.HasPrefix(seen[0].Name, file+"-") {
 		t.Errorf("reclaimed %+v", seen)
 	}
 	if _, err := os.Lstat(filepath.Join(dir, file)); !errors.Is(err, os.ErrNotExist) {
@@ -116,22 +116,22 @@ func TestNumberIsTakenOnce(t *testing.T) {
 		t.Errorf("taken twice: %v, %v", again, err)
 	}
 	other, err := takeNumber(dir, 8, nil)
-	if err != nil || other == nil || other.name == first.name || other.dir == first.dir {
+	if err != nil || other == nil || other.Name == first.Name || other.Dir == first.Dir {
 		t.Fatal(other, err)
 	}
-	defer other.release(false)
-	if err := os.MkdirAll(filepath.Join(first.dir, "c1"), 0o711); err != nil {
+	defer other.Release(false)
+	if err := os.MkdirAll(filepath.Join(first.Dir, "c1"), 0o711); err != nil {
 		t.Fatal(err)
 	}
-	first.release(false)
-	if _, err := os.Lstat(first.dir); !errors.Is(err, os.ErrNotExist) {
+	first.Release(false)
+	if _, err := os.Lstat(first.Dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of a released instance is left: %v", err)
 	}
 	again, err := takeNumber(dir, 7, nil)
-	if err != nil || again == nil || again.name == first.name {
+	if err != nil || again == nil || again.Name == first.Name {
 		t.Fatalf("a released number: %v, %v", again, err)
 	}
-	again.release(false)
+	again.Release(false)
 	if pids := reclaimed(t, dir); len(pids) != 0 {
 		t.Errorf("%v was reclaimed", pids)
 	}
@@ -149,13 +149,13 @@ func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	old.release(false)
+	old.Release(false)
 	next, err := takeNumber(dir, 7, nil)
 	if err != nil || next == nil {
 		t.Fatal(next, err)
 	}
-	defer next.release(false)
-	if err := reclaimFile(late, old.path, func(record) error { t.Error("nobody is dead"); return nil }); err != nil {
+	defer next.Release(false)
+	if err := reclaimFile(late, old.path, func(Record) error { t.Error("nobody is dead"); return nil }); err != nil {
 		t.Error(err)
 	}
 	if again, _ := takeNumber(dir, 7, nil); again != nil {
@@ -181,9 +181,9 @@ func TestNumbersUnderContention(t *testing.T) {
 						return
 					}
 					owners[number].Unlock()
-					i.release(false)
+					i.Release(false)
 				}
-				if err := deadInstances(dir, func(r record) error {
+				if err := Dead(dir, func(r Record) error {
 					if r.PID != 0 {
 						t.Errorf("process %d lives", r.PID)
 					}
@@ -210,8 +210,8 @@ func TestDamagedFilesAreReclaimed(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "i0004")); err != nil {
 		t.Fatal(err)
 	}
-	var seen []record
-	if err := deadInstances(dir, func(r record) error { seen = append(seen, r); return nil }); err != nil {
+	var seen []Record
+	if err := Dead(dir, func(r Record) error { seen = append(seen, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range seen {
@@ -233,7 +233,7 @@ func TestNoRuntimeDirHasNoDead(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := deadInstances(file, nil); err == nil || !strings.Contains(err.Error(), "read the runtime directory") {
+	if err := Dead(file, nil); err == nil || !strings.Contains(err.Error(), "read the runtime directory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -261,8 +261,8 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if i, err := newInstance(dir, nil); err == nil {
-				i.release(false)
+			if i, err := New(dir, nil); err == nil {
+				i.Release(false)
 				t.Error("a planted directory was used")
 			}
 		})
@@ -272,7 +272,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 func TestRuntimeDirThatIsOurs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 { // made, then found
-		i, err := newInstance(dir, nil)
+		i, err := New(dir, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +280,7 @@ func TestRuntimeDirThatIsOurs(t *testing.T) {
 		if err := unix.Stat(i.path, &st); err != nil || st.Mode&0o777 != 0o600 {
 			t.Errorf("the number's file: mode %#o, %v", st.Mode, err)
 		}
-		i.release(false)
+		i.Release(false)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestDefaultRuntimeDir(t *testing.T) {
 	if os.Geteuid() == 0 {
 		want = "/run/sandbox-run" // whatever the environment says
 	}
-	if got := defaultRuntimeDir(); got != want {
+	if got := DefaultDir(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -299,16 +299,16 @@ func TestDefaultRuntimeDir(t *testing.T) {
 // it is.
 func TestTenantName(t *testing.T) {
 	dir := runtimeDir(t)
-	a, err := newInstance(dir, nil)
+	a, err := New(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.release(false)
-	acme, lab := a.tenantName("acme"), a.tenantName("lab")
-	if !strings.HasPrefix(acme, a.name+"-") || strings.Contains(acme, "acme") || acme == lab || acme != a.tenantName("acme") {
-		t.Errorf("acme is %s, lab is %s, of %s", acme, lab, a.name)
+	defer a.Release(false)
+	acme, lab := a.TenantName("acme"), a.TenantName("lab")
+	if !strings.HasPrefix(acme, a.Name+"-") || strings.Contains(acme, "acme") || acme == lab || acme != a.TenantName("acme") {
+		t.Errorf("acme is %s, lab is %s, of %s", acme, lab, a.Name)
 	}
-	if name := a.tenantName(""); name != "" {
+	if name := a.TenantName(""); name != "" {
 		t.Errorf("no tenant is %s", name)
 	}
 }

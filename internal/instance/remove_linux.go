@@ -1,4 +1,4 @@
-package local
+package instance
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// removeTree removes a directory and all below it, whatever a program has made of
+// RemoveTree removes a directory and all below it, whatever a program has made of
 // that: directories that their owner may not enter, and trees deeper than there
 // are descriptors or than a path is long. No program is alive below it.
 //
 // [os.RemoveAll] goes down as deep as the tree is. This moves every directory that
 // it meets to the top and empties them there, one after the other.
-func removeTree(path string) error {
+func RemoveTree(path string) error {
 	top, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,4 +1,4 @@
-package local
+package instance
 
 import (
 	"crypto/sha256"
@@ -15,27 +15,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An instance is one process of ours as others see it. It owns a number, and
-// everything that it makes on this machine carries the number in its name:
-// control groups, directories, user ids. The number is a file in the runtime
-// directory that its owner holds locked. A file that can be locked belongs to a
-// process that died, and what carries its number can be reclaimed.
-type instance struct {
-	number int
-	name   string // of everything that it makes; like none before it
-	path   string
-	lock   *os.File
-	// dir is where it keeps files; it is made when it is first needed. Its
-	// parent is open to all, so its name cannot be guessed.
-	dir string
+// Instance is one process of ours as others see it.
+type Instance struct {
+	Number int
+	Name   string // of everything that it makes; like none before it
+	// Dir is where it keeps files; [Instance.MakeDir] makes it when it is first
+	// needed. Its parent is open to all, so its name cannot be guessed.
+	Dir  string
+	path string // of the number's file
+	lock *os.File
 }
 
 // instances is how many numbers there are, each with a block of user ids.
 const instances = 1 << 16
 
-// record is the content of an instance's file: what to look for when its owner
+// Record is the content of an instance's file: what to look for when its owner
 // is dead.
-type record struct {
+type Record struct {
 	BootID string   `json:"boot_id"`
 	PID    int      `json:"pid"`
 	Name   string   `json:"name"`
@@ -47,10 +43,10 @@ type record struct {
 // numberFile is the name of a number's file.
 func numberFile(number int) string { return fmt.Sprintf("i%04x", number) }
 
-// newInstance takes a free number below the runtime directory. groups is where the
-// process makes control groups.
-func newInstance(dir string, groups []string) (*instance, error) {
-	if err := prepareRuntimeDir(dir); err != nil {
+// New takes a free number below the runtime directory, which it prepares. groups
+// is where the process makes control groups.
+func New(dir string, groups []string) (*Instance, error) {
+	if err := PrepareDir(dir); err != nil {
 		return nil, err
 	}
 	for range 100 {
@@ -63,7 +59,7 @@ func newInstance(dir string, groups []string) (*instance, error) {
 }
 
 // takeNumber returns nil without an error when the number is taken.
-func takeNumber(dir string, number int, groups []string) (*instance, error) {
+func takeNumber(dir string, number int, groups []string) (*Instance, error) {
 	path := filepath.Join(dir, numberFile(number))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -81,37 +77,50 @@ func takeNumber(dir string, number int, groups []string) (*instance, error) {
 	// The number may have been somebody's before, and another runtime directory
 	// may give out the same: what we make is told apart by 64 random bits.
 	name := fmt.Sprintf("%s-%016x", numberFile(number), rand.Uint64())
-	i := &instance{number: number, name: name, path: path, lock: f}
-	i.dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
-	content, _ := json.Marshal(record{BootID: bootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.dir}, Groups: groups})
+	i := &Instance{Number: number, Name: name, path: path, lock: f}
+	i.Dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
+	content, _ := json.Marshal(Record{BootID: BootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.Dir}, Groups: groups})
 	if _, err := f.Write(content); err != nil {
-		i.release(false)
+		i.Release(false)
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
 	return i, nil
 }
 
-// tenantName is the name of the control group above those of a tenant's containers,
+// TenantName is the name of the control group above those of a tenant's containers,
 // or empty for no tenant. It tells nobody who that is.
-func (i *instance) tenantName(tenant string) string {
+func (i *Instance) TenantName(tenant string) string {
 	if tenant == "" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(tenant))
-	return fmt.Sprintf("%s-t%x", i.name, sum[:8])
+	return fmt.Sprintf("%s-t%x", i.Name, sum[:8])
 }
 
-// makeDir makes the instance's directory, or sees that it is still ours: a
+// MakeDir makes the instance's directory, or sees that it is still ours: a
 // cleaner of temporary files may have removed it and somebody put another there.
-func (i *instance) makeDir() error {
-	err := mkdir(i.dir, 0o711)
+func (i *Instance) MakeDir() error {
+	err := Mkdir(i.Dir, 0o711)
 	if errors.Is(err, fs.ErrExist) {
-		return checkOurs(i.dir)
+		return checkOurs(i.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("make the instance's directory: %w", err)
 	}
 	return nil
+}
+
+// Mkdir makes a directory and sees that it has its mode: a sandbox's user of its
+// own must pass, whatever our umask is.
+func Mkdir(path string, mode fs.FileMode) error {
+	if err := os.Mkdir(path, mode); err != nil {
+		return err
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Chmod(mode), dir.Close())
 }
 
 // linked tells whether a file still has its name. Only the holder of its lock
@@ -121,18 +130,18 @@ func linked(f *os.File) bool {
 	return unix.Fstat(int(f.Fd()), &st) == nil && st.Nlink > 0
 }
 
-// release gives the number back. With leftovers the file stays, unlocked: who
-// reclaims finds it.
-func (i *instance) release(leftovers bool) {
-	if err := removeTree(i.dir); err == nil && !leftovers {
+// Release gives the number back, and removes the directory. With leftovers the
+// number's file stays, unlocked: who reclaims finds it.
+func (i *Instance) Release(leftovers bool) {
+	if err := RemoveTree(i.Dir); err == nil && !leftovers {
 		_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
 	}
 	i.lock.Close()
 }
 
-// prepareRuntimeDir makes the directory and refuses one that another user could
+// PrepareDir makes the runtime directory and refuses one that another user could
 // have planted.
-func prepareRuntimeDir(dir string) error {
+func PrepareDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the runtime directory: %w", err)
 	}
@@ -150,9 +159,9 @@ func checkOurs(dir string) error {
 	return nil
 }
 
-// defaultRuntimeDir is on a tmpfs wherever there is one, so that a reboot
-// empties it.
-func defaultRuntimeDir() string {
+// DefaultDir is the runtime directory where none was chosen. It is on a tmpfs
+// wherever there is one, so that a reboot empties it.
+func DefaultDir() string {
 	if os.Geteuid() == 0 {
 		return "/run/sandbox-run"
 	}
@@ -162,15 +171,16 @@ func defaultRuntimeDir() string {
 	return filepath.Join(os.TempDir(), "sandbox-run-"+strconv.Itoa(os.Geteuid()))
 }
 
-// bootID names this boot of the kernel, or is empty where /proc does not tell.
-func bootID() string {
+// BootID names this boot of the kernel, or is empty where /proc does not tell.
+func BootID() string {
 	b, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(b))
 }
 
-// deadInstances calls reclaim for each instance whose owner is dead, holding its
-// lock, and removes its file when reclaim succeeds.
-func deadInstances(dir string, reclaim func(record) error) error {
+// Dead calls reclaim for each instance below the runtime directory whose owner is
+// dead, holding its lock, and removes its file when reclaim succeeds. The record of
+// an owner that died before it wrote is empty.
+func Dead(dir string, reclaim func(Record) error) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -189,7 +199,7 @@ func deadInstances(dir string, reclaim func(record) error) error {
 	return failed
 }
 
-func reclaimNumber(path string, reclaim func(record) error) error {
+func reclaimNumber(path string, reclaim func(Record) error) error {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil // its owner has just removed it
@@ -198,7 +208,7 @@ func reclaimNumber(path string, reclaim func(record) error) error {
 }
 
 // reclaimFile reclaims by a number's file, which it closes.
-func reclaimFile(f *os.File, path string, reclaim func(record) error) error {
+func reclaimFile(f *os.File, path string, reclaim func(Record) error) error {
 	defer f.Close()
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil // its owner lives
@@ -208,9 +218,9 @@ func reclaimFile(f *os.File, path string, reclaim func(record) error) error {
 	if !linked(f) {
 		return nil
 	}
-	var r record
+	var r Record
 	if err := json.NewDecoder(f).Decode(&r); err != nil {
-		r = record{} // it died before it wrote; it had made nothing but the name
+		r = Record{} // it died before it wrote; it had made nothing but the name
 	}
 	if err := reclaim(r); err != nil {
 		return fmt.Errorf("reclaim what process %d left: %w", r.PID, err)
