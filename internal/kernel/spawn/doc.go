@@ -33,6 +33,16 @@
 //	IDLE                    no child is left
 //	FILES   seq             carries descriptors, sent by a program's own step
 //
+// A container into which no descriptor can be passed is served over init's standard
+// input and output instead (see [Stream]). Messages and records are then parts of
+// two byte streams; the word for the number of files is the size of an answer, which
+// init appends to DONE; and the streams of programs travel between the records:
+//
+//	INPUT   bytes         host to init: what the program reads, one chunk at a time
+//	CREDIT  stream, n     host to init: n bytes more of a stream are wanted
+//	OUTPUT  stream, bytes init to host: what a program has written; none is the end
+//	TAKEN   errno         init to host: the chunk is the program's, or nobody's
+//
 // For one message, FAILED of a child comes before DONE, because programs are
 // forked with CLONE_VFORK: init waits until the child has called execve. An
 // init whose socket reaches end of file ends, and with it all that it holds.

@@ -1,5 +1,3 @@
-//go:build linux
-
 package spawn
 
 import _ "embed"

@@ -1,12 +1,10 @@
-//go:build linux
-
 package spawn
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // Program is a list of system calls for an init to make. The zero value is
@@ -17,6 +15,7 @@ type Program struct {
 	relocs []reloc
 	files  []int
 	sends  int // descriptors that come back
+	answer int // bytes that come back
 }
 
 type step struct {
@@ -24,8 +23,9 @@ type step struct {
 	call  uint32
 	flags uint16
 	skip  uint16
-	save  int // blob offset, or -1
-	allow unix.Errno
+	save  int     // blob offset, or -1
+	saves argKind // argAnswer: save is an offset of the answer
+	allow syscall.Errno
 	args  [6]Arg
 }
 
@@ -39,6 +39,7 @@ const (
 	argPointer                // the address of a blob offset
 	argCell                   // the int stored at a blob offset
 	argFile                   // the descriptor of a passed file
+	argAnswer                 // the address of an offset of the answer
 )
 
 // Arg is an argument of a system call.
@@ -84,6 +85,17 @@ func (p *Program) Bytes(b []byte) Arg {
 	return Arg{argPointer, uint64(at)}
 }
 
+// Answer is a pointer to n bytes, zero at first and aligned to eight, which come
+// back in the reply. Only a server over a byte stream sends them.
+func (p *Program) Answer(n int) Arg {
+	at := p.answer
+	p.answer += (n + 7) &^ 7
+	return Arg{argAnswer, uint64(at)}
+}
+
+// Of is what an [Program.Answer] of n bytes has become.
+func (a Arg) Of(r Reply, n int) []byte { return r.Answer[a.value : int(a.value)+n] }
+
 // Strings is a pointer to a NULL-terminated array of strings, as execve wants.
 func (p *Program) Strings(list []string) Arg {
 	pointers := make([]Arg, len(list))
@@ -125,7 +137,7 @@ func (p *Program) Call(name string, number int, args ...Arg) Call {
 }
 
 // Allow lets one errno count as success.
-func (c Call) Allow(errno unix.Errno) Call {
+func (c Call) Allow(errno syscall.Errno) Call {
 	c.p.steps[c.i].allow = errno
 	return c
 }
@@ -137,9 +149,11 @@ func (c Call) Save() Arg {
 	return Arg{argCell, cell.value}
 }
 
-// SaveAt stores the result, an int, into a structure of the program.
-func (c Call) SaveAt(at Arg, offset int) {
-	c.p.steps[c.i].save = int(at.value) + offset
+// SaveAt stores the result, an int, into a structure of the program or its
+// answer.
+func (c Call) SaveAt(at Arg, offset int) Call {
+	c.p.steps[c.i].save, c.p.steps[c.i].saves = int(at.value)+offset, at.kind
+	return c
 }
 
 // Cell is the int at an offset of a structure of the program.
@@ -165,29 +179,11 @@ func (p *Program) Serve() { p.Call("serve", callServe) }
 // pid 1 of a namespace.
 func (p *Program) KillTree() { p.Call("kill the process tree", callKillTree) }
 
-// SendFiles sends descriptors to the host: those in cells, in order.
-func (p *Program) SendFiles(fds ...Arg) {
-	control := p.Bytes(make([]byte, unix.CmsgSpace(4*len(fds))))
-	cmsg := p.blob[control.value:]
-	binary.NativeEndian.PutUint64(cmsg, uint64(unix.CmsgLen(4*len(fds))))
-	binary.NativeEndian.PutUint32(cmsg[8:], unix.SOL_SOCKET)
-	binary.NativeEndian.PutUint32(cmsg[12:], unix.SCM_RIGHTS)
-	for i, fd := range fds {
-		p.SetInt(control, unix.CmsgLen(0)+4*i, fd)
-	}
-	record := make([]byte, recordSize)
-	binary.NativeEndian.PutUint32(record, recordFiles)
-	data := p.Bytes(record)
-	iov := p.Bytes(binary.NativeEndian.AppendUint64(make([]byte, 8), recordSize))
-	p.SetPointer(iov, 0, data)
-	header := make([]byte, 56) // struct msghdr
-	binary.NativeEndian.PutUint64(header[24:], 1)
-	binary.NativeEndian.PutUint64(header[40:], uint64(unix.CmsgSpace(4*len(fds))))
-	msg := p.Bytes(header)
-	p.SetPointer(msg, 16, iov)
-	p.SetPointer(msg, 32, control)
-	p.Call("send descriptors", unix.SYS_SENDMSG, FD(controlFD), msg, Value(unix.MSG_NOSIGNAL))
-	p.sends += len(fds)
+// Carry makes a descriptor that of a stream of the next process: 0 what the
+// program reads, and then it must not block, 1 and 2 what it writes. Only a server
+// over a byte stream carries streams; see [Server.Reader] and [Server.Writer].
+func (p *Program) Carry(stream int, fd Arg) {
+	p.Call("carry a stream", callCarry, Value(stream), fd)
 }
 
 // controlFD is where a server has its socket.
@@ -201,20 +197,23 @@ func (p *Program) encode(seq uint32) ([]byte, error) {
 	relocs := len(p.relocs)
 	for i := range p.steps {
 		for _, a := range p.steps[i].args {
-			if a.kind == argPointer {
+			if a.kind == argPointer || a.kind == argAnswer {
 				relocs++
 			}
 		}
 	}
 	cells := headerSize + stepSize*len(p.steps) + 4*relocs
 	blob := (cells + 4*len(p.files) + 7) &^ 7
-	size := blob + len(p.blob)
-	if size > maxMessage-8 {
+	size := (blob + len(p.blob) + 7) &^ 7
+	if size+p.answer > maxMessage-8 {
 		return nil, fmt.Errorf("arguments and environment take %d KiB, at most %d fit", len(p.blob)>>10, (maxMessage-16<<10)>>10)
 	}
 	m := make([]byte, size)
+	if p.answer > 0 && len(p.files) > 0 {
+		return nil, errors.New("an answer and descriptors in one message")
+	}
 	e := binary.NativeEndian
-	for i, v := range []int{magic, int(seq), len(p.steps), relocs, len(p.files), size} {
+	for i, v := range []int{magic, int(seq), len(p.steps), relocs, max(len(p.files), p.answer), size} {
 		e.PutUint32(m[4*i:], uint32(v))
 	}
 	copy(m[blob:], p.blob)
@@ -242,6 +241,9 @@ func (s *step) encode(m []byte, at, blob, cells int, relocate func(int)) {
 	if s.save >= 0 {
 		save = int32(blob + s.save)
 	}
+	if s.saves == argAnswer {
+		save = int32(len(m) + s.save)
+	}
 	e.PutUint32(m[at+8:], uint32(save))
 	e.PutUint32(m[at+12:], uint32(s.allow))
 	var mask uint32
@@ -251,6 +253,9 @@ func (s *step) encode(m []byte, at, blob, cells int, relocate func(int)) {
 		switch a.kind {
 		case argPointer:
 			v += uint64(blob)
+			relocate(word)
+		case argAnswer:
+			v += uint64(len(m))
 			relocate(word)
 		case argCell:
 			v += uint64(blob)

@@ -1,12 +1,13 @@
-//go:build linux
-
 package spawn
 
 // The constants of the protocol; init.c has the same.
 const (
-	magic      = 0x31724273
-	maxMessage = 256 << 10
-	maxFiles   = 64
+	magic       = 0x31724273
+	magicInput  = 0x32724273
+	magicCredit = 0x33724273
+	maxMessage  = 256 << 10
+	maxFiles    = 64
+	chunk       = 64 << 10 // the most bytes of a stream in one piece
 
 	headerSize = 24
 	stepSize   = 72
@@ -17,10 +18,13 @@ const (
 	callServe    = 0xffff0001
 	callKillTree = 0xffff0002
 	callCopy     = 0xffff0003
+	callCarry    = 0xffff0004
 
 	recordDone   = 1
 	recordFailed = 2
 	recordExit   = 3
 	recordIdle   = 4
 	recordFiles  = 5
+	recordOutput = 6
+	recordInput  = 7
 )

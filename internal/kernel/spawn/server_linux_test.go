@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -138,7 +137,7 @@ func TestExitsAreKept(t *testing.T) {
 	}
 	f.say(exit)
 	got, err := f.server.Wait(42)
-	want := Exit{PID: 42, Status: syscall.WaitStatus(3 << 8), Usage: Usage{User: time.Microsecond, System: 2 * time.Microsecond,
+	want := Exit{PID: 42, Status: WaitStatus(3 << 8), Usage: Usage{User: time.Microsecond, System: 2 * time.Microsecond,
 		MaxRSSBytes: 3 << 10, MinorFaults: 4, MajorFaults: 5, InBlocks: 6, OutBlocks: 7, VoluntarySwitches: 8, Switches: 9}}
 	if err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
@@ -314,7 +313,7 @@ func TestCloseTwice(t *testing.T) {
 	if _, err := s.Do(&Program{}); !errors.Is(err, ErrGone) {
 		t.Errorf("Do after Close: %v", err)
 	}
-	if err := unix.Kill(s.pid, 0); !errors.Is(err, unix.ESRCH) {
+	if err := unix.Kill(s.conn.(*socket).pid, 0); !errors.Is(err, unix.ESRCH) {
 		t.Errorf("the spawner after Close: %v", err)
 	}
 }

@@ -190,7 +190,7 @@ func TestFailuresLeaveNoDescriptors(t *testing.T) {
 	if _, err := s.Do(&last); err != nil {
 		t.Fatal(err)
 	}
-	before := openDescriptors(t, s.pid)
+	before := openDescriptors(t, s.conn.(*socket).pid)
 	for range 3 {
 		var fork, send Program
 		fork.ForkInto(noGroup, "fork", 0, Arg{}, func() {})
@@ -205,7 +205,7 @@ func TestFailuresLeaveNoDescriptors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if after := openDescriptors(t, s.pid); after != before {
+	if after := openDescriptors(t, s.conn.(*socket).pid); after != before {
 		t.Errorf("%d descriptors are open, %d before", after, before)
 	}
 }

@@ -7,6 +7,10 @@
 // few calls, of which the last is usually execve, or becomes such a server
 // itself. Children that end are reaped and reported.
 //
+// Started with an argument it serves standard input and output instead, for
+// containers into which no descriptor can be passed: the streams of programs then
+// travel between the records.
+//
 // doc.go draws the protocol. It is written in C because a Go program in each
 // container costs three threads, 0.4 MiB and a millisecond, and because only a
 // process with one thread may enter a user namespace. No libc, no allocation, no
@@ -20,24 +24,36 @@ typedef unsigned long u64;
 typedef long s64;
 
 enum {
-	CONTROL = 3,             // the socket, in every server
+	CONTROL = 3,             // the socket, in every server; or the input
+	OUT = 4,                 // where records go when CONTROL is no socket
+	STREAM = 5,              // the program's input, output and errors, if carried
+	SIGNALS = 8,             // the signalfd of a server without a socket
+	PASSING = 9,             // its first descriptor that a message leaves to no other
 	MESSAGE_MAX = 256 << 10, // protocol.go: maxMessage
 	FDS_MAX = 64,            // protocol.go: maxFiles
 	CHILDREN_MAX = 16 << 10, // forked here and not yet reported
+	CHUNK = 64 << 10,        // stream.go: chunk
 	MAGIC = 0x31724273,
+	MAGIC_INPUT = 0x32724273,  // bytes for the program; none: that was all
+	MAGIC_CREDIT = 0x33724273, // how many bytes more of a stream are wanted
 
 	STEP_FORK = 1, // step.flags: the next `skip` steps are the child's
 
 	CALL_SERVE = 0xffff0001,    // instead of a number: become a server
 	CALL_KILLTREE = 0xffff0002, // kill and reap every descendant
 	CALL_COPY = 0xffff0003,     // the result is the first argument
+	CALL_CARRY = 0xffff0004,    // carry stream a[0] through descriptor a[1]
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
 	RECORD_EXIT = 3,
 	RECORD_IDLE = 4,
+	RECORD_OUTPUT = 6, // and the bytes; none: that was all
+	RECORD_INPUT = 7,  // the bytes were taken, or nobody will: errno
 };
 
+// Without a socket `files` is the size of the answer: so many bytes behind the
+// message, zero at first, that the calls may write to and that go back with DONE.
 struct header {
 	u32 magic, seq, steps, relocs, files, size;
 };
@@ -55,7 +71,8 @@ struct step {
 struct record {
 	u32 kind, seq;
 	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status
-	u64 usage[12];
+	          // OUTPUT: stream; INPUT: errno
+	u64 usage[12]; // the last one: bytes that follow
 };
 
 #if defined(__x86_64__)
@@ -63,6 +80,7 @@ enum {
 	SYS_close = 3, SYS_sendto = 44, SYS_recvmsg = 47, SYS_wait4 = 61,
 	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
 	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
+	SYS_write = 1, SYS_dup3 = 292, SYS_close_range = 436,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -74,12 +92,13 @@ static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
-__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tand $-16,%rsp\n\tcall serve\n\thlt\n");
+__asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall begin\n\thlt\n");
 #elif defined(__aarch64__)
 enum {
 	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
 	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
 	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
+	SYS_write = 64, SYS_dup3 = 24, SYS_close_range = 436,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -93,20 +112,20 @@ static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
 	return x0;
 }
-__asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tbl serve\n\tbrk #0\n");
+__asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tbl begin\n\tbrk #0\n");
 #else
 #error "no system-call conventions for this architecture"
 #endif
 
 #define call(n, a, b, c, d) call6((n), (u64)(a), (u64)(b), (u64)(c), (u64)(d), 0, 0)
 
-static const s64 EINTR_ = -4, EAGAIN_ = -11, EINVAL_ = 22;
+static const s64 EINTR_ = -4, EAGAIN_ = -11, EPIPE_ = -32, EINVAL_ = 22;
 
 static u8 message[MESSAGE_MAX] __attribute__((aligned(4096)));
 static s32 children[CHILDREN_MAX]; // memory is taken as far as it is used
 static int used;                   // none is remembered from here on
 static int idle;                   // no child is alive, and that was reported
-
+static int carrying;               // there is no socket
 // memset is what the compiler calls to clear a large variable.
 void *memset(void *to, int value, u64 n)
 {
@@ -121,6 +140,8 @@ static __attribute__((noreturn)) void quit(int code)
 		call(SYS_exit_group, code, 0, 0, 0);
 }
 
+static void put(u8 *p, u64 n);
+
 static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
 {
 	struct record empty = {0};
@@ -130,6 +151,10 @@ static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
 	r->seq = seq;
 	r->a = a;
 	r->b = b;
+	if (carrying) {
+		put((u8 *)r, sizeof *r);
+		return;
+	}
 	// MSG_NOSIGNAL: a peer that is gone is seen as end of file by serve.
 	while (call6(SYS_sendto, CONTROL, (u64)r, sizeof *r, 0x4000, 0, 0) == EINTR_)
 		;
@@ -222,6 +247,8 @@ static void killtree(void)
 }
 
 void serve(void);
+static s64 carry(u64 stream, s64 fd);
+static void report_bytes(u32 kind, u32 seq, s32 a, u8 *bytes, u64 n);
 
 // run makes the calls from..to of a message. A child that fails says so and
 // dies; the parent stops at the failure.
@@ -243,6 +270,8 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			killtree();
 		else if (s->call == CALL_COPY)
 			ret = a[0];
+		else if (s->call == CALL_CARRY)
+			ret = carry(a[0], a[1]);
 		else
 			ret = call6(s->call, a[0], a[1], a[2], a[3], a[4], a[5]);
 		if (s->flags & STEP_FORK) {
@@ -263,10 +292,27 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 		if (s->save >= 0)
 			*(s32 *)(message + s->save) = ret;
 	}
-	if (!child)
+	if (!child && carrying)
+		report_bytes(RECORD_DONE, h->seq, forked, message + h->size, h->files);
+	else if (!child)
 		report(RECORD_DONE, h->seq, forked, 0, 0);
 	return 0;
 }
+
+// carry_out makes the calls of a message.
+static void carry_out(struct header *h, s32 *fds, u32 files)
+{
+	struct step *steps = (struct step *)(h + 1);
+	u32 *relocs = (u32 *)(steps + h->steps);
+	s32 *cells = (s32 *)(relocs + h->relocs);
+	for (u32 i = 0; i < h->relocs; i++)
+		*(u64 *)(message + relocs[i]) += (u64)message;
+	for (u32 i = 0; i < files; i++)
+		cells[i] = fds[i];
+	run(h, steps, 0, h->steps, 0);
+}
+
+#include "stream.h"
 
 // receive reads one message with its descriptors and carries it out. It returns
 // 0 at end of file.
@@ -290,14 +336,7 @@ static s64 receive(void)
 	if ((msg.flags & 0x28) || n < (s64)sizeof *h || h->magic != MAGIC || h->size != n || h->files != files) {
 		report(RECORD_FAILED, h->seq, -1, EINVAL_, 0);
 	} else {
-		struct step *steps = (struct step *)(h + 1);
-		u32 *relocs = (u32 *)(steps + h->steps);
-		s32 *cells = (s32 *)(relocs + h->relocs);
-		for (u32 i = 0; i < h->relocs; i++)
-			*(u64 *)(message + relocs[i]) += (u64)message;
-		for (u32 i = 0; i < files; i++)
-			cells[i] = control.fds[i];
-		run(h, steps, 0, h->steps, 0);
+		carry_out(h, control.fds, files);
 	}
 	for (u32 i = 0; i < files; i++)
 		call(SYS_close, control.fds[i], 0, 0, 0);
@@ -305,7 +344,7 @@ static s64 receive(void)
 }
 
 // serve is the whole life of this program.
-__attribute__((noreturn, used)) void serve(void)
+__attribute__((noreturn)) void serve(void)
 {
 	u64 sigchld = 1UL << (17 - 1);
 	call(SYS_rt_sigprocmask, 0, &sigchld, 0, 8);
@@ -314,10 +353,21 @@ __attribute__((noreturn, used)) void serve(void)
 	used = 0; // those of whoever forked us are not ours
 	if (signals < 0)
 		quit(126);
+	if (carrying) {
+		if (signals != SIGNALS)
+			signals = call(SYS_dup3, signals, SIGNALS, 0x80000, 0);
+		for (int i = 0; i < 3; i++)
+			hang_up(i);
+	}
 	for (;;) {
-		struct { s32 fd; u16 events, revents; } fds[2] = {{CONTROL, 1, 0}, {signals, 1, 0}};
+		struct { s32 fd; u16 events, revents; } fds[5] = {{CONTROL, 1, 0}, {signals, 1, 0}, {-1, 0, 0}, {-1, 0, 0}, {-1, 0, 0}};
 		u8 info[128];
-		call6(SYS_ppoll, (u64)fds, 2, 0, 0, 8, 0);
+		if (input_end > 0)
+			fds[2].fd = STREAM, fds[2].events = 4; // POLLOUT
+		for (int i = 1; i < 3; i++)
+			if (streams[i].open && streams[i].credit > 0)
+				fds[2 + i].fd = STREAM + i, fds[2 + i].events = 1;
+		call6(SYS_ppoll, (u64)fds, 5, 0, 0, 8, 0);
 		if (fds[1].revents) {
 			call(SYS_read, signals, info, sizeof info, 0);
 			if (reap() < 0 && !idle) { // ECHILD
@@ -325,7 +375,12 @@ __attribute__((noreturn, used)) void serve(void)
 				report(RECORD_IDLE, 0, 0, 0, 0);
 			}
 		}
-		if (fds[0].revents && !receive())
+		if (fds[2].revents)
+			pass_input();
+		for (int i = 1; i < 3; i++)
+			if (fds[2 + i].revents)
+				pass_output(i);
+		if (fds[0].revents && !(carrying ? receive_bytes() : receive()))
 			break;
 	}
 	// Whoever started us is gone. In a pid namespace the kernel kills the rest
@@ -333,4 +388,19 @@ __attribute__((noreturn, used)) void serve(void)
 	if (call(SYS_getpid, 0, 0, 0, 0) != 1)
 		killtree();
 	quit(0);
+}
+
+// begin is where the kernel starts us; at stack are argc and argv.
+__attribute__((noreturn, used)) void begin(u64 *stack)
+{
+	u64 sigpipe = 1UL << (13 - 1);
+	if (stack[0] > 1) {
+		carrying = 1;
+		// Blocked and not ignored: a child unblocks all of its signals.
+		call(SYS_rt_sigprocmask, 0, &sigpipe, 0, 8);
+		if (call(SYS_dup3, 0, CONTROL, 0x80000, 0) < 0 || call(SYS_dup3, 1, OUT, 0x80000, 0) < 0)
+			quit(126);
+		call(SYS_close_range, STREAM, ~0u, 0, 0); // whatever the container's runtime forgot
+	}
+	serve();
 }

@@ -8,8 +8,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // ErrGone says that an init has ended, and with it all that it held.
@@ -29,9 +27,21 @@ func (e *StepError) Unwrap() error { return e.Errno }
 // Exit is the end of a process that an init forked.
 type Exit struct {
 	PID    int
-	Status syscall.WaitStatus
+	Status WaitStatus
 	Usage  Usage
 }
+
+// WaitStatus is how a process ended, as Linux encodes it.
+type WaitStatus uint32
+
+// Signaled tells whether a signal ended it.
+func (w WaitStatus) Signaled() bool { return w&0x7f != 0 }
+
+// Signal is the signal that ended it.
+func (w WaitStatus) Signal() syscall.Signal { return syscall.Signal(w & 0x7f) }
+
+// ExitStatus is the exit code of one that no signal has ended.
+func (w WaitStatus) ExitStatus() int { return int(w >> 8 & 0xff) }
 
 // Usage is struct rusage of a process and of the descendants that it waited
 // for. Of pid 1 it covers all that ever ran in its namespace.
@@ -49,13 +59,14 @@ type Reply struct {
 	PID int
 	// Files are the descriptors that the program sent.
 	Files []*os.File
+	// Answer are the bytes of [Program.Answer].
+	Answer []byte
 }
 
 // Server is the host's end of an init. It is safe for concurrent use.
 type Server struct {
-	pid  int // our child's, or 0 for an init that the spawner made
-	conn *os.File
-	raw  syscall.RawConn
+	conn    transport
+	carried *carried // the streams of programs; nil where descriptors are passed
 
 	sending sync.Mutex // one program at a time
 	seq     uint32
@@ -87,17 +98,28 @@ type record struct {
 	a, b      int32
 	usage     [9]uint64
 	files     []*os.File
+	bytes     []byte
 }
 
-func newServer(fd, pid int) *Server {
-	s := &Server{
-		pid:      pid,
-		conn:     os.NewFile(uintptr(fd), "init"),
-		closed:   make(chan struct{}),
-		children: map[int]*Exit{},
-	}
+// transport is the way to an init.
+type transport interface {
+	// send sends a message, and its program's files.
+	send(message []byte, files []int) error
+	// read reads one record and what belongs to it.
+	read() (record, error)
+	// hangUp ends both directions; read and send return.
+	hangUp()
+	// close frees the way, and waits for the end of an init that is our child.
+	close() error
+}
+
+// serve begins to listen to an init.
+func serve(conn transport) *Server {
+	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int]*Exit{}}
 	s.cond = sync.NewCond(&s.mu)
-	s.raw, _ = s.conn.SyscallConn() // cannot fail: the file is open
+	if _, ok := conn.(*byteStream); ok {
+		s.carried = newCarried(s)
+	}
 	go s.receive()
 	return s
 }
@@ -151,29 +173,11 @@ func (s *Server) answered(err error) {
 }
 
 func (s *Server) send(message []byte, files []int) error {
-	var rights []byte
-	if len(files) > 0 {
-		rights = unix.UnixRights(files...)
-	}
-	var sent error
-	err := s.raw.Write(func(fd uintptr) bool {
-		for {
-			sent = unix.Sendmsg(int(fd), message, rights, nil, unix.MSG_NOSIGNAL)
-			if sent != unix.EINTR {
-				return sent != unix.EAGAIN
-			}
-		}
-	})
-	if err == nil {
-		err = sent
-	}
-	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || err != nil && s.isClosed() {
+	err := s.conn.send(message, files)
+	if err != nil && s.isClosed() {
 		return ErrGone
 	}
-	if err != nil {
-		return fmt.Errorf("send to init: %w", err)
-	}
-	return nil
+	return err
 }
 
 // inFork tells whether a step is made by a forked child.
@@ -225,10 +229,7 @@ func (s *Server) Close() error {
 	var err error
 	s.closing.Do(func() {
 		close(s.closed)
-		err = s.conn.Close()
-		if s.pid != 0 {
-			waitChild(s.pid)
-		}
+		err = s.conn.close()
 	})
 	return err
 }
@@ -242,19 +243,11 @@ func (s *Server) isClosed() bool {
 	}
 }
 
-func waitChild(pid int) {
-	for {
-		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
-			return
-		}
-	}
-}
-
 // receive reads records until the init is gone, or says what no init says: then
 // it is given up, and nobody waits for it to read what we send.
 func (s *Server) receive() {
 	for {
-		r, err := s.read()
+		r, err := s.conn.read()
 		if err == nil {
 			err = s.note(r)
 		}
@@ -262,7 +255,8 @@ func (s *Server) receive() {
 			break
 		}
 	}
-	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // closed is as good
+	s.conn.hangUp()
+	s.carried.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.gone = true
@@ -272,6 +266,9 @@ func (s *Server) receive() {
 
 // note keeps in mind what a record tells.
 func (s *Server) note(r record) error {
+	if r.kind == recordOutput || r.kind == recordInput {
+		return s.carried.note(r)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch r.kind {
@@ -287,7 +284,7 @@ func (s *Server) note(r record) error {
 		s.busy = false
 		s.cond.Broadcast()
 	case recordDone:
-		s.noteDone(r)
+		return s.noteDone(r)
 	case recordFailed:
 		s.noteFailed(r)
 	}
@@ -308,10 +305,14 @@ func (s *Server) noteFiles(files []*os.File) error {
 // A child that fails late may answer for one that was done before.
 func (s *Server) answers(r record) bool { return s.doing != nil && s.doing.seq == r.seq }
 
-func (s *Server) noteDone(r record) {
+func (s *Server) noteDone(r record) error {
 	if !s.answers(r) {
-		return
+		return nil
 	}
+	if len(r.bytes) != s.doing.program.answer {
+		return fmt.Errorf("an answer of %d bytes, not %d", len(r.bytes), s.doing.program.answer)
+	}
+	s.doing.reply.Answer = r.bytes
 	if r.a > 0 {
 		s.busy = true
 		s.doing.reply.PID = int(r.a)
@@ -320,6 +321,7 @@ func (s *Server) noteDone(r record) {
 		}
 	}
 	s.answered(nil)
+	return nil
 }
 
 // noteFailed ends the wait, unless a child failed: then init says DONE as well. A
@@ -355,50 +357,11 @@ func (p *Program) forkedBefore(step int) bool {
 func exitOf(r record) Exit {
 	u := r.usage
 	us := func(i int) time.Duration { return time.Duration(u[i]) * time.Microsecond }
-	return Exit{PID: int(r.a), Status: syscall.WaitStatus(r.b), Usage: Usage{
+	return Exit{PID: int(r.a), Status: WaitStatus(r.b), Usage: Usage{
 		User: us(0), System: us(1), MaxRSSBytes: int64(u[2]) << 10,
 		MinorFaults: int64(u[3]), MajorFaults: int64(u[4]), InBlocks: int64(u[5]), OutBlocks: int64(u[6]),
 		VoluntarySwitches: int64(u[7]), Switches: int64(u[8]),
 	}}
-}
-
-// read reads one record and the descriptors that came with it.
-func (s *Server) read() (record, error) {
-	buf := make([]byte, recordSize)
-	oob := make([]byte, unix.CmsgSpace(4*maxFiles))
-	var n, oobn, flags int
-	var got error
-	err := s.raw.Read(func(fd uintptr) bool {
-		for {
-			n, oobn, flags, _, got = unix.Recvmsg(int(fd), buf, oob, unix.MSG_CMSG_CLOEXEC)
-			if got != unix.EINTR {
-				return got != unix.EAGAIN
-			}
-		}
-	})
-	if err == nil {
-		err = got
-	}
-	if err != nil {
-		return record{}, err
-	}
-	var files []*os.File
-	if oobn > 0 {
-		files = receivedFiles(oob[:oobn])
-	}
-	r := decodeRecord(buf, files)
-	switch {
-	case n != recordSize || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
-		err = fmt.Errorf("a record of %d bytes and %d descriptors", n, len(files)) // 0: end of file
-	case r.kind < recordDone || r.kind > recordFiles:
-		err = fmt.Errorf("a record of the kind %d", r.kind)
-	case len(files) > 0 && r.kind != recordFiles:
-		err = fmt.Errorf("descriptors with a record of the kind %d", r.kind)
-	}
-	if err != nil {
-		closeAll(files)
-	}
-	return r, err
 }
 
 // maxFigure bounds what an init may say of a process's usage, so that no figure
@@ -412,21 +375,4 @@ func decodeRecord(buf []byte, files []*os.File) record {
 		r.usage[i] = min(e.Uint64(buf[16+8*i:]), maxFigure)
 	}
 	return r
-}
-
-func receivedFiles(oob []byte) (files []*os.File) {
-	messages, err := unix.ParseSocketControlMessage(oob)
-	if err != nil {
-		return nil
-	}
-	for _, m := range messages {
-		fds, err := unix.ParseUnixRights(&m)
-		if err != nil {
-			continue
-		}
-		for _, fd := range fds {
-			files = append(files, os.NewFile(uintptr(fd), "received"))
-		}
-	}
-	return files
 }

@@ -1,0 +1,125 @@
+package spawn
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// socket is the host's end of a socket pair, through which descriptors pass.
+type socket struct {
+	pid  int // our child's, or 0 for an init that the spawner made
+	conn *os.File
+	raw  syscall.RawConn
+}
+
+func newServer(fd, pid int) *Server {
+	s := &socket{pid: pid, conn: os.NewFile(uintptr(fd), "init")}
+	s.raw, _ = s.conn.SyscallConn() // cannot fail: the file is open
+	return serve(s)
+}
+
+func (s *socket) send(message []byte, files []int) error {
+	var rights []byte
+	if len(files) > 0 {
+		rights = unix.UnixRights(files...)
+	}
+	var sent error
+	err := s.raw.Write(func(fd uintptr) bool {
+		for {
+			sent = unix.Sendmsg(int(fd), message, rights, nil, unix.MSG_NOSIGNAL)
+			if sent != unix.EINTR {
+				return sent != unix.EAGAIN
+			}
+		}
+	})
+	if err == nil {
+		err = sent
+	}
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		return ErrGone
+	}
+	if err != nil {
+		return fmt.Errorf("send to init: %w", err)
+	}
+	return nil
+}
+
+func (s *socket) hangUp() {
+	_ = s.raw.Control(func(fd uintptr) { _ = unix.Shutdown(int(fd), unix.SHUT_RDWR) }) // closed is as good
+}
+
+func (s *socket) close() error {
+	err := s.conn.Close()
+	if s.pid != 0 {
+		waitChild(s.pid)
+	}
+	return err
+}
+
+func waitChild(pid int) {
+	for {
+		if _, err := syscall.Wait4(pid, nil, 0, nil); err != syscall.EINTR {
+			return
+		}
+	}
+}
+
+// read reads one record and the descriptors that came with it.
+func (s *socket) read() (record, error) {
+	buf := make([]byte, recordSize)
+	oob := make([]byte, unix.CmsgSpace(4*maxFiles))
+	var n, oobn, flags int
+	var got error
+	err := s.raw.Read(func(fd uintptr) bool {
+		for {
+			n, oobn, flags, _, got = unix.Recvmsg(int(fd), buf, oob, unix.MSG_CMSG_CLOEXEC)
+			if got != unix.EINTR {
+				return got != unix.EAGAIN
+			}
+		}
+	})
+	if err == nil {
+		err = got
+	}
+	if err != nil {
+		return record{}, err
+	}
+	var files []*os.File
+	if oobn > 0 {
+		files = receivedFiles(oob[:oobn])
+	}
+	r := decodeRecord(buf, files)
+	switch {
+	case n != recordSize || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
+		err = fmt.Errorf("a record of %d bytes and %d descriptors", n, len(files)) // 0: end of file
+	case r.kind < recordDone || r.kind > recordFiles:
+		err = fmt.Errorf("a record of the kind %d", r.kind)
+	case len(files) > 0 && r.kind != recordFiles:
+		err = fmt.Errorf("descriptors with a record of the kind %d", r.kind)
+	}
+	if err != nil {
+		closeAll(files)
+	}
+	return r, err
+}
+
+func receivedFiles(oob []byte) (files []*os.File) {
+	messages, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil
+	}
+	for _, m := range messages {
+		fds, err := unix.ParseUnixRights(&m)
+		if err != nil {
+			continue
+		}
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "received"))
+		}
+	}
+	return files
+}
