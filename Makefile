@@ -82,6 +82,15 @@ test-image: ## build the server's image, and run the suite in it in each way tha
 load: ## 64 clients for a minute, and 50 crashes of the server in 20 runs
 	$(GO) test -count=1 -timeout 30m -v -run 'TestLoad|TestFirstByte|TestCrashes' ./test/sandbox -load 60s -crashes 50
 
+# gVisor's defaults are those of a machine with KVM or a new kernel; these run anywhere.
+RUNSC ?= runsc --platform=ptrace --ignore-cgroups --network=none
+
+.PHONY: test-oci
+test-oci: setup build ## every OCI runtime: crun, runc and gVisor's runsc, which it installs
+	scripts/install.sh crun runc runsc
+	$(GO) test -count=1 -timeout 30m ./pkg/sandbox/oci -oci 'crun,runc,$(RUNSC)'
+	$(GO) test -count=1 -timeout 60m -run TestVerdicts ./test/cli -oci 'crun,runc,$(RUNSC)'
+
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh

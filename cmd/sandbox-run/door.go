@@ -36,15 +36,15 @@ func (o *opener) drop() {
 
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
-	local := func() (sandbox.Runtime, error) { return engine.Local(os.Getenv) }
+	f := engine.Runtimes(cfg, os.Getenv)
 	if o.early != nil {
-		local = o.early.take
+		f["local"] = o.early.take
 	}
-	rt, err := sandbox.Factory{"local": local}.Open(cfg.Runtime)
+	rt, warnings, err := engine.Open(context.Background(), cfg, f)
 	if err != nil {
 		return nil, err
 	}
-	return door{executor.New(rt, engine.Executor(cfg, os.Getenv, notify)), rt}, nil
+	return door{executor.New(rt, engine.Executor(cfg, os.Getenv, warnings, notify)), rt}, nil
 }
 
 func (d door) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {

@@ -12,8 +12,13 @@ import (
 
 // Config is what an operator decides, with the defaults filled in.
 type Config struct {
-	// Runtime is the isolation technology; Isolation its level.
+	// Runtime is the isolation technology, or [RuntimeAuto]; Isolation its level.
 	Runtime string
+	// Fallback is the runtime that is used where that one cannot be; empty is none.
+	Fallback string
+	// OCIRuntime is the program of an OCI runtime and flags of its own; empty means
+	// one that is found.
+	OCIRuntime string
 	// Toolchains maps a language, with or without a version, to a program.
 	Toolchains map[string]string
 	Isolation  sandbox.Level
@@ -56,6 +61,12 @@ type Config struct {
 	// Server is what the server alone reads.
 	Server Server
 }
+
+// RuntimeAuto is the strongest runtime that works here.
+const RuntimeAuto = "auto"
+
+// runtimes are those of this build.
+func runtimes() []string { return []string{"local", "oci", RuntimeAuto} }
 
 // Server is what an operator decides about sandbox-server.
 type Server struct {

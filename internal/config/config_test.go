@@ -94,7 +94,7 @@ func TestLoadStrict(t *testing.T) {
 
 func TestLoadErrors(t *testing.T) {
 	for variable, want := range map[string]string{
-		"SANDBOX_TYPE=docker":                      `SANDBOX_TYPE: "docker" is not a runtime of this build: expected local`,
+		"SANDBOX_TYPE=docker":                      `SANDBOX_TYPE: there is no runtime "docker": it is one of local, oci, auto`,
 		"SANDBOX_ISOLATION=maximum":                `SANDBOX_ISOLATION: "maximum" is not an isolation level: expected auto`,
 		"SANDBOX_TIMEOUT_SEC=0":                    `SANDBOX_TIMEOUT_SEC: the duration "0" is too short`,
 		"SANDBOX_MEMORY_MB=512m":                   `SANDBOX_MEMORY_MB: "512m" is not a whole number of MiB`,

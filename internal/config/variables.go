@@ -49,7 +49,9 @@ func variables() []Variable {
 
 func walls() []Variable {
 	return []Variable{
-		{"SANDBOX_TYPE", "local", "The runtime; this build has local, the kernel of this machine.", false, setRuntime},
+		{"SANDBOX_TYPE", "local", "The runtime: local, the kernel of this machine; oci, an OCI runtime such as crun, runc or gVisor's runsc; or auto, the strongest that works here.", false, setRuntime},
+		{"SANDBOX_FALLBACK", "", "The runtime that takes over where the one above cannot be used: local, or nothing, which is none.", false, setFallback},
+		{"SANDBOX_OCI_RUNTIME", "", "The OCI runtime: a name on PATH or a path, and flags of its own, e.g. runsc --platform=systrap. Unset: crun, or else runc.", false, setOCIRuntime},
 		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", false, setLevel},
 		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", false, setDataDir},
 		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", false, setToolchains},
@@ -168,10 +170,23 @@ func parseUnits(s, unit string, size int64) (int64, error) {
 }
 
 func setRuntime(c *Config, value string) error {
-	if value != "local" {
-		return fmt.Errorf("%q is not a runtime of this build: expected local", value)
+	if !slices.Contains(runtimes(), value) {
+		return fmt.Errorf("there is no runtime %q: it is one of %s", value, strings.Join(runtimes(), ", "))
 	}
 	c.Runtime = value
+	return nil
+}
+
+func setFallback(c *Config, value string) error {
+	if value != "" && value != "local" {
+		return fmt.Errorf("%q cannot take over for another runtime: expected local, or nothing", value)
+	}
+	c.Fallback = value
+	return nil
+}
+
+func setOCIRuntime(c *Config, value string) error {
+	c.OCIRuntime = value
 	return nil
 }
 

@@ -37,7 +37,7 @@ func rooms() []room {
 			why: "the vocabulary of isolation belongs to no runtime",
 		},
 		{
-			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/...", "internal/instance", "internal/relay"},
+			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/...", "internal/guest", "internal/instance", "internal/relay"},
 			why: "a runtime knows no languages, no doors and no other runtime",
 		},
 		{
@@ -63,6 +63,10 @@ func rooms() []room {
 		{
 			path: "internal/instance", may: nothing, outside: []string{"golang.org/x/sys/..."},
 			why: "the ledger is every runtime's: what is alive and what is left is told by files, and by no runtime",
+		},
+		{
+			path: "internal/guest/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/seccomp", "internal/kernel/spawn"}, outside: nothing,
+			why: "what runs in a container of another's making knows no engine, so that every engine can use it",
 		},
 		{
 			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages"}, // which read the file of toolchains and the address of an index

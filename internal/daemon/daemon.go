@@ -85,10 +85,14 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if d.runtime, err = engine.Local(os.Getenv); err != nil {
+	var warnings []string
+	if d.runtime, warnings, err = engine.Open(ctx, cfg, engine.Runtimes(cfg, os.Getenv)); err != nil {
 		return nil, err
 	}
-	conf := engine.Executor(d.cfg, os.Getenv, func(message string) { log.Info(message) })
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	conf := engine.Executor(d.cfg, os.Getenv, warnings, func(message string) { log.Info(message) })
 	conf.Heartbeat = heartbeat
 	conf.OutputCeilingBytes = max(maxOutput, d.cfg.MaxOutputBytes)
 	conf.Ceilings.OpenFiles = openFiles()

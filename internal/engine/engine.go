@@ -12,8 +12,9 @@ import (
 )
 
 // Executor is the operator's decisions in the executor's terms. Toolchains are
-// looked for as the environment says; notify is told of slow preparations.
-func Executor(cfg config.Config, getenv func(string) string, notify func(string)) executor.Config {
+// looked for as the environment says; warnings are said with every result; notify is
+// told of slow preparations.
+func Executor(cfg config.Config, getenv func(string) string, warnings []string, notify func(string)) executor.Config {
 	home := getenv("HOME")
 	if home == "" {
 		home = "/"
@@ -40,6 +41,7 @@ func Executor(cfg config.Config, getenv func(string) string, notify func(string)
 		MaxStreamBytes:   cfg.MaxStreamBytes,
 		DataDir:          cfg.DataDir,
 		Host:             language.Host{Path: filepath.SplitList(getenv("PATH")), Home: home, Getenv: getenv, Named: cfg.Toolchains},
+		Warnings:         warnings,
 		Notify:           notify,
 	}
 }

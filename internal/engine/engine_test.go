@@ -13,7 +13,7 @@ func TestExecutorConfig(t *testing.T) {
 	cfg := config.Default()
 	cfg.MaxTimeout, cfg.MaxDiskBytes, cfg.DataDir = time.Minute, 1<<30, "/data"
 	var told string
-	got := Executor(cfg, os.Getenv, func(s string) { told = s })
+	got := Executor(cfg, os.Getenv, nil, func(s string) { told = s })
 	got.Notify("slow")
 	for what, ok := range map[string]bool{
 		"timeout":         got.Defaults.WallTime == 33*time.Second,

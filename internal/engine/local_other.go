@@ -11,6 +11,10 @@ import (
 // Local says what the local runtime needs.
 func Local(func(string) string) (sandbox.Runtime, error) { return nil, errNoLinux() }
 
+func oci(string) (sandbox.Runtime, error) {
+	return nil, errors.New("OCI runtimes need Linux: run sandbox-run on a Linux machine, in WSL 2 on Windows, or in a Lima, Colima or Docker machine on macOS")
+}
+
 // Reclaim says the same.
 func Reclaim() ([]string, error) { return nil, errNoLinux() }
 

@@ -32,10 +32,12 @@ const instances = 1 << 16
 // Record is the content of an instance's file: what to look for when its owner
 // is dead.
 type Record struct {
-	BootID string   `json:"boot_id"`
-	PID    int      `json:"pid"`
-	Name   string   `json:"name"`
-	Dirs   []string `json:"dirs"`
+	// Runtime is the name of the runtime that knows how to reclaim it.
+	Runtime string   `json:"runtime"`
+	BootID  string   `json:"boot_id"`
+	PID     int      `json:"pid"`
+	Name    string   `json:"name"`
+	Dirs    []string `json:"dirs"`
 	// Groups are the directories in which it made control groups.
 	Groups []string `json:"groups"`
 }
@@ -43,14 +45,14 @@ type Record struct {
 // numberFile is the name of a number's file.
 func numberFile(number int) string { return fmt.Sprintf("i%04x", number) }
 
-// New takes a free number below the runtime directory, which it prepares. groups
-// is where the process makes control groups.
-func New(dir string, groups []string) (*Instance, error) {
+// New takes a free number below the runtime directory, which it prepares, for a
+// runtime of that name. groups is where the process makes control groups.
+func New(dir, runtime string, groups []string) (*Instance, error) {
 	if err := PrepareDir(dir); err != nil {
 		return nil, err
 	}
 	for range 100 {
-		i, err := takeNumber(dir, rand.IntN(instances), groups)
+		i, err := takeNumber(dir, runtime, rand.IntN(instances), groups)
 		if err != nil || i != nil {
 			return i, err
 		}
@@ -59,7 +61,7 @@ func New(dir string, groups []string) (*Instance, error) {
 }
 
 // takeNumber returns nil without an error when the number is taken.
-func takeNumber(dir string, number int, groups []string) (*Instance, error) {
+func takeNumber(dir, runtime string, number int, groups []string) (*Instance, error) {
 	path := filepath.Join(dir, numberFile(number))
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -79,7 +81,7 @@ func takeNumber(dir string, number int, groups []string) (*Instance, error) {
 	name := fmt.Sprintf("%s-%016x", numberFile(number), rand.Uint64())
 	i := &Instance{Number: number, Name: name, path: path, lock: f}
 	i.Dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
-	content, _ := json.Marshal(Record{BootID: BootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.Dir}, Groups: groups})
+	content, _ := json.Marshal(Record{Runtime: runtime, BootID: BootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.Dir}, Groups: groups})
 	if _, err := f.Write(content); err != nil {
 		i.Release(false)
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -178,9 +180,10 @@ func BootID() string {
 }
 
 // Dead calls reclaim for each instance below the runtime directory whose owner is
-// dead, holding its lock, and removes its file when reclaim succeeds. The record of
-// an owner that died before it wrote is empty.
-func Dead(dir string, reclaim func(Record) error) error {
+// dead, holding its lock, and removes its file when reclaim succeeds. Those of other
+// runtimes are left to them. The record of an owner that died before it wrote is
+// empty.
+func Dead(dir, runtime string, reclaim func(Record) error) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -194,21 +197,21 @@ func Dead(dir string, reclaim func(Record) error) error {
 		if err != nil || e.Name() != numberFile(int(number)) {
 			continue
 		}
-		failed = errors.Join(failed, reclaimNumber(filepath.Join(dir, e.Name()), reclaim))
+		failed = errors.Join(failed, reclaimNumber(filepath.Join(dir, e.Name()), runtime, reclaim))
 	}
 	return failed
 }
 
-func reclaimNumber(path string, reclaim func(Record) error) error {
+func reclaimNumber(path, runtime string, reclaim func(Record) error) error {
 	f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil // its owner has just removed it
 	}
-	return reclaimFile(f, path, reclaim)
+	return reclaimFile(f, path, runtime, reclaim)
 }
 
 // reclaimFile reclaims by a number's file, which it closes.
-func reclaimFile(f *os.File, path string, reclaim func(Record) error) error {
+func reclaimFile(f *os.File, path, runtime string, reclaim func(Record) error) error {
 	defer f.Close()
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil {
 		return nil // its owner lives
@@ -221,6 +224,9 @@ func reclaimFile(f *os.File, path string, reclaim func(Record) error) error {
 	var r Record
 	if err := json.NewDecoder(f).Decode(&r); err != nil {
 		r = Record{} // it died before it wrote; it had made nothing but the name
+	}
+	if r.Runtime != "" && r.Runtime != runtime {
+		return nil
 	}
 	if err := reclaim(r); err != nil {
 		return fmt.Errorf("reclaim what process %d left: %w", r.PID, err)

@@ -30,7 +30,7 @@ func runtimeDir(t *testing.T) string {
 // reclaimed lists the processes whose leftovers are reclaimed in dir.
 func reclaimed(t *testing.T, dir string) (pids []int) {
 	t.Helper()
-	if err := Dead(dir, func(r Record) error { pids = append(pids, r.PID); return nil }); err != nil {
+	if err := Dead(dir, "test", func(r Record) error { pids = append(pids, r.PID); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return pids
@@ -46,7 +46,7 @@ func TestHelperHoldInstance(t *testing.T) {
 	if dir == "" {
 		t.Skip("run by TestDeadOwnerIsReclaimed")
 	}
-	i, err := New(dir, nil)
+	i, err := New(dir, "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,12 +87,15 @@ func TestDeadOwnerIsReclaimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = owner.Wait()
+	if err := Dead(dir, "another", func(Record) error { t.Error("reclaimed as another runtime's"); return nil }); err != nil {
+		t.Error(err)
+	}
 	refuse := errors.New("still busy")
-	if err := Dead(dir, func(Record) error { return refuse }); !errors.Is(err, refuse) || !strings.Contains(err.Error(), fmt.Sprint(owner.Process.Pid)) {
+	if err := Dead(dir, "test", func(Record) error { return refuse }); !errors.Is(err, refuse) || !strings.Contains(err.Error(), fmt.Sprint(owner.Process.Pid)) {
 		t.Errorf("error %v, want the refusal and whose it was", err)
 	}
 	var seen []Record
-	if err := Dead(dir, func(r Record) error { seen = append(seen, r); return nil }); err != nil {
+	if err := Dead(dir, "test", func(r Record) error { seen = append(seen, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen) != 1 || seen[0].PID != owner.Process.Pid || seen[0].BootID != BootID() || !slices.Equal(seen[0].Dirs, []string{made}) || !strings.HasPrefix(seen[0].Name, file+"-") {
@@ -108,14 +111,14 @@ func TestDeadOwnerIsReclaimed(t *testing.T) {
 
 func TestNumberIsTakenOnce(t *testing.T) {
 	dir := runtimeDir(t)
-	first, err := takeNumber(dir, 7, nil)
+	first, err := takeNumber(dir, "test", 7, nil)
 	if err != nil || first == nil {
 		t.Fatal(first, err)
 	}
-	if again, err := takeNumber(dir, 7, nil); again != nil || err != nil {
+	if again, err := takeNumber(dir, "test", 7, nil); again != nil || err != nil {
 		t.Errorf("taken twice: %v, %v", again, err)
 	}
-	other, err := takeNumber(dir, 8, nil)
+	other, err := takeNumber(dir, "test", 8, nil)
 	if err != nil || other == nil || other.Name == first.Name || other.Dir == first.Dir {
 		t.Fatal(other, err)
 	}
@@ -127,7 +130,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 	if _, err := os.Lstat(first.Dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory of a released instance is left: %v", err)
 	}
-	again, err := takeNumber(dir, 7, nil)
+	again, err := takeNumber(dir, "test", 7, nil)
 	if err != nil || again == nil || again.Name == first.Name {
 		t.Fatalf("a released number: %v, %v", again, err)
 	}
@@ -141,7 +144,7 @@ func TestNumberIsTakenOnce(t *testing.T) {
 // file of the next owner for it.
 func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 	dir := runtimeDir(t)
-	old, err := takeNumber(dir, 7, nil)
+	old, err := takeNumber(dir, "test", 7, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,15 +153,15 @@ func TestReclaimLeavesTheNextOwnerAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	old.Release(false)
-	next, err := takeNumber(dir, 7, nil)
+	next, err := takeNumber(dir, "test", 7, nil)
 	if err != nil || next == nil {
 		t.Fatal(next, err)
 	}
 	defer next.Release(false)
-	if err := reclaimFile(late, old.path, func(Record) error { t.Error("nobody is dead"); return nil }); err != nil {
+	if err := reclaimFile(late, old.path, "test", func(Record) error { t.Error("nobody is dead"); return nil }); err != nil {
 		t.Error(err)
 	}
-	if again, _ := takeNumber(dir, 7, nil); again != nil {
+	if again, _ := takeNumber(dir, "test", 7, nil); again != nil {
 		t.Error("the next owner's number could be taken again")
 	}
 }
@@ -173,7 +176,7 @@ func TestNumbersUnderContention(t *testing.T) {
 		group.Go(func() {
 			for n := range 200 {
 				number := n % len(owners)
-				if i, err := takeNumber(dir, number, nil); err != nil {
+				if i, err := takeNumber(dir, "test", number, nil); err != nil {
 					t.Error(err)
 				} else if i != nil {
 					if !owners[number].TryLock() {
@@ -183,7 +186,7 @@ func TestNumbersUnderContention(t *testing.T) {
 					owners[number].Unlock()
 					i.Release(false)
 				}
-				if err := Dead(dir, func(r Record) error {
+				if err := Dead(dir, "test", func(r Record) error {
 					if r.PID != 0 {
 						t.Errorf("process %d lives", r.PID)
 					}
@@ -211,7 +214,7 @@ func TestDamagedFilesAreReclaimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var seen []Record
-	if err := Dead(dir, func(r Record) error { seen = append(seen, r); return nil }); err != nil {
+	if err := Dead(dir, "test", func(r Record) error { seen = append(seen, r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range seen {
@@ -233,7 +236,7 @@ func TestNoRuntimeDirHasNoDead(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Dead(file, nil); err == nil || !strings.Contains(err.Error(), "read the runtime directory") {
+	if err := Dead(file, "test", nil); err == nil || !strings.Contains(err.Error(), "read the runtime directory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -261,7 +264,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if i, err := New(dir, nil); err == nil {
+			if i, err := New(dir, "test", nil); err == nil {
 				i.Release(false)
 				t.Error("a planted directory was used")
 			}
@@ -272,7 +275,7 @@ func TestPlantedRuntimeDirIsRefused(t *testing.T) {
 func TestRuntimeDirThatIsOurs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for range 2 { // made, then found
-		i, err := New(dir, nil)
+		i, err := New(dir, "test", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +302,7 @@ func TestDefaultRuntimeDir(t *testing.T) {
 // it is.
 func TestTenantName(t *testing.T) {
 	dir := runtimeDir(t)
-	a, err := New(dir, nil)
+	a, err := New(dir, "test", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

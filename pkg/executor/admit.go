@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -21,7 +22,7 @@ type Admitted struct {
 // error is an [*InputError].
 func (e *Executor) Admit(ctx context.Context, req Request) (*Admitted, error) {
 	now := time.Now()
-	a := &Admitted{run: &run{e: e, req: req, id: newID(now), began: now}}
+	a := &Admitted{run: &run{e: e, req: req, id: newID(now), began: now, warnings: slices.Clone(e.cfg.Warnings)}}
 	err := a.run.admit(ctx)
 	var input *InputError
 	if errors.As(err, &input) {

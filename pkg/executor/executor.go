@@ -36,6 +36,8 @@ type Config struct {
 	// Heartbeat is how long a stream of events may be silent before it gets a
 	// heartbeat; 0 sends none.
 	Heartbeat time.Duration
+	// Warnings are said with every result: what is not as the operator wants it.
+	Warnings []string
 	// Notify is told of slow preparations, such as filling a build cache; it
 	// may be nil.
 	Notify func(message string)

@@ -41,6 +41,8 @@ type user struct {
 	uid  uint32
 	self bool // as whoever runs the tests
 	env  []string
+	// needs is a program without which nothing of this user can be tested.
+	needs string
 }
 
 // users are whoever runs the tests, and for root also an ordinary user.
@@ -81,11 +83,11 @@ type invocation struct {
 
 // runs has a command run as the user.
 func (u user) runs(cmd *exec.Cmd) {
+	cmd.Env = append(cmd.Env, u.env...)
 	if u.self {
 		return
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: u.uid, Gid: u.uid}}
-	cmd.Env = append(cmd.Env, u.env...)
 	if cmd.Dir == "" {
 		cmd.Dir = "/"
 	}

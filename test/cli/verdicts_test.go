@@ -34,8 +34,9 @@ const anyCode = -1000
 var kernelMemory = map[string]bool{"memory in many processes": true, "memory in tmpfs": true}
 
 func TestVerdicts(t *testing.T) {
-	for _, u := range users(t) {
+	for _, u := range append(users(t), ociRuntimes(t)...) {
 		t.Run(u.name, func(t *testing.T) {
+			u.installed(t)
 			grouped := holdsMemory(t, u)
 			for _, c := range verdictCases() {
 				for _, lang := range slices.Sorted(maps.Keys(c.sources)) {

@@ -70,7 +70,7 @@ func (r *Runtime) takeInstance(dir string) (err error) {
 	if r.host.cgroups != nil {
 		groups = r.host.cgroups.Places()
 	}
-	if r.instance, err = instance.New(dir, groups); err != nil {
+	if r.instance, err = instance.New(dir, runtimeName, groups); err != nil {
 		return err
 	}
 	r.ids = instance.NewIDs(r.instance.Number)
@@ -117,7 +117,9 @@ func startSpawner() (*spawn.Server, error) {
 }
 
 // Name implements [sandbox.Runtime].
-func (r *Runtime) Name() string { return "local" }
+func (r *Runtime) Name() string { return runtimeName }
+
+const runtimeName = "local"
 
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
@@ -334,7 +336,7 @@ func Reclaim(opts Options) ([]string, error) {
 }
 
 func (r *Runtime) reclaim(dir string) (removed []string, err error) {
-	err = instance.Dead(dir, func(rec instance.Record) error {
+	err = instance.Dead(dir, runtimeName, func(rec instance.Record) error {
 		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == instance.BootID() {
 			names, err := r.host.cgroups.Reclaim(rec.Name, rec.Groups...)
 			removed = append(removed, names...)

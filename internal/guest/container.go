@@ -1,0 +1,188 @@
+package guest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sync"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Options say what a container is made of.
+type Options struct {
+	ID        string
+	Isolation sandbox.Isolation
+	// Arch is the architecture of the container, as Go names it.
+	Arch string
+	// Trees are the directories that [sandbox.Container.Files] gives access to.
+	// They must exist and be the sandbox user's.
+	Trees []string
+	// Layers are made before the first process.
+	Layers []Layer
+	// CgroupDir is where the container sees its own control groups, such as
+	// /sys/fs/cgroup; empty when it does not.
+	CgroupDir string
+	// Network is that of the container; a process may have less.
+	Network sandbox.NetworkPolicy
+	// Filter adapts the seccomp filter of every process to what else stands around
+	// it. Sockets are the network's business.
+	Filter seccomp.Options
+	// Environment is put before that of every process, which wins.
+	Environment []string
+	// MayStart refuses a process that the container cannot run as it asks; nil
+	// refuses none.
+	MayStart func(sandbox.Process) error
+	// SetLimits has the container's control groups hold the limits of the next
+	// process; nil where nothing can be changed.
+	SetLimits func(context.Context, sandbox.Limits) error
+	// Ended asks why init has ended although nobody ended it. It returns how that
+	// looks for the process that ran, or an error that is ours; nil knows nothing.
+	Ended func() (sandbox.Exit, error)
+	// Remove removes the container, whatever runs in it.
+	Remove func(context.Context) error
+}
+
+// Container implements [sandbox.Container].
+type Container struct {
+	opts   Options
+	calls  calls
+	init   *spawn.Server
+	groups groupFiles
+
+	starting sync.Mutex // one Start at a time
+	mu       sync.Mutex
+	running  *process // the last one
+	filters  map[seccomp.Options][]byte
+	deleted  bool
+	removing sync.Once
+	removed  error
+}
+
+// New takes over a container whose init speaks through conn. Deleting the
+// container closes conn. When New fails, the container is the caller's to remove.
+func New(conn io.ReadWriteCloser, opts Options) (*Container, error) {
+	calls, err := callsOf(opts.Arch)
+	if err != nil {
+		return nil, err
+	}
+	c := &Container{opts: opts, calls: calls, init: spawn.Stream(conn), filters: map[seccomp.Options][]byte{}}
+	if err := c.prepare(); err != nil {
+		_ = c.init.Close()
+		return nil, fmt.Errorf("prepare container %s: %w", opts.ID, err)
+	}
+	return c, nil
+}
+
+// prepare makes init unreachable for programs, and finds the files that count.
+func (c *Container) prepare() error {
+	var p spawn.Program
+	p.Call("prctl PR_SET_DUMPABLE", c.calls.prctl, spawn.Value(prSETDumpable), spawn.Value(0), spawn.Value(0), spawn.Value(0), spawn.Value(0))
+	if _, err := c.init.Do(&p); err != nil {
+		return err
+	}
+	c.groups = c.findGroups()
+	for _, l := range c.opts.Layers {
+		if err := c.makeLayer(l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ID implements [sandbox.Container].
+func (c *Container) ID() string { return c.opts.ID }
+
+// Isolation implements [sandbox.Container].
+func (c *Container) Isolation() sandbox.Isolation { return c.opts.Isolation }
+
+// Files implements [sandbox.Container].
+func (c *Container) Files(dir string) (sandbox.FileTree, error) {
+	for _, tree := range c.opts.Trees {
+		if tree == path.Clean(dir) {
+			return &fileTree{c: c, dir: tree}, nil
+		}
+	}
+	return nil, fmt.Errorf("container %s has no file tree %s", c.opts.ID, dir)
+}
+
+// Delete implements [sandbox.Container].
+func (c *Container) Delete(ctx context.Context) error {
+	c.mu.Lock()
+	c.deleted = true
+	running := c.running
+	c.mu.Unlock()
+	c.removing.Do(func() {
+		// Init ends when its stream does, and all that it holds with it: the
+		// engine has nothing left to kill.
+		_ = c.init.Close()
+		c.removed = c.opts.Remove(ctx)
+		if running != nil {
+			<-running.done
+		}
+	})
+	return c.removed
+}
+
+// filter is the seccomp program of a process. A process has no more of a network
+// than its container.
+func (c *Container) filter(p sandbox.Process) ([]byte, error) {
+	network := c.opts.Network.Normal()
+	if p.Network != nil {
+		own := p.Network.Normal()
+		if err := own.Validate(); err != nil {
+			return nil, err
+		}
+		if own.Mode != sandbox.NetworkNone && own.Mode != network.Mode {
+			return nil, fmt.Errorf("a process of a container with network %s cannot have network %s", network.Mode, own.Mode)
+		}
+		network = own
+	}
+	opts := c.opts.Filter
+	opts.Inet = network.Mode != sandbox.NetworkNone
+	opts.NoUDP = opts.Inet && opts.NoUDP
+	arch, err := seccomp.ArchOf(c.opts.Arch)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.filters[opts]; ok {
+		return f, nil
+	}
+	program, err := seccomp.Compile(seccomp.Default(opts), arch)
+	if err != nil {
+		return nil, fmt.Errorf("compile the seccomp filter: %w", err)
+	}
+	c.filters[opts] = seccomp.Marshal(program)
+	return c.filters[opts], nil
+}
+
+var errRunning = errors.New("a process is running in this container")
+
+func (c *Container) mayStart(p sandbox.Process) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deleted {
+		return fmt.Errorf("container %s is deleted", c.opts.ID)
+	}
+	if c.running != nil && !c.running.ended() {
+		return errRunning
+	}
+	if len(p.Args) == 0 {
+		return errors.New("no program to start")
+	}
+	if c.opts.MayStart != nil {
+		if err := c.opts.MayStart(p); err != nil {
+			return err
+		}
+	}
+	if err := c.opts.Isolation.CheckStrict(p.Limits); err != nil {
+		return err
+	}
+	return p.Limits.Validate()
+}

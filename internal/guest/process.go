@@ -1,0 +1,381 @@
+package guest
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// process is one program of a container and all that it starts.
+type process struct {
+	c       *Container
+	pid     int
+	tty     bool
+	limits  sandbox.Limits
+	started time.Time
+	before  counters // of the container, when it started
+	peak    int64    // bytes of memory that were seen in use
+	most    int64    // processes that were seen
+
+	stdin  io.WriteCloser // nil when it reads nothing
+	screen *spawn.Reader  // what a terminal shows; nil without one
+	copies sync.WaitGroup
+	kill   sync.Once
+
+	mu         sync.Mutex
+	writeError error
+
+	done chan struct{} // closed when exit and err are set
+	exit sandbox.Exit
+	err  error
+}
+
+// Start implements [sandbox.Container].
+func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Running, error) {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	if err := c.mayStart(p); err != nil {
+		return nil, err
+	}
+	if c.opts.SetLimits != nil {
+		if err := c.opts.SetLimits(ctx, p.Limits); err != nil {
+			return nil, err
+		}
+	}
+	p.Env = append(append([]string(nil), c.opts.Environment...), p.Env...)
+	if p.Dir == "" {
+		p.Dir = sandbox.WorkspaceDir
+	}
+	pr := &process{c: c, tty: p.TTY != nil, limits: p.Limits, done: make(chan struct{})}
+	pr.before, _ = c.count()
+	pr.started = time.Now()
+	if err := pr.launch(p); err != nil {
+		c.killRest()
+		return nil, err
+	}
+	c.mu.Lock()
+	c.running = pr
+	c.mu.Unlock()
+	go pr.watch()
+	go pr.finish()
+	return pr, nil
+}
+
+// launch has init fork the program, returns when it was executed, and begins to
+// copy its streams.
+func (pr *process) launch(p sandbox.Process) error {
+	var program spawn.Program
+	filter, err := pr.c.filter(p)
+	if err != nil {
+		return err
+	}
+	l := launcher{p: &program, calls: pr.c.calls, process: p, filter: filter}
+	if p.TTY != nil {
+		if l.slave, err = pr.c.openTerminal(*p.TTY); err != nil {
+			return fmt.Errorf("start %s: %w", p.Args[0], err)
+		}
+	}
+	l.build()
+	reply, err := pr.c.init.Do(&program)
+	if err != nil {
+		return startError(p, err)
+	}
+	pr.pid = reply.PID
+	pr.carry(p)
+	return nil
+}
+
+// carry begins to copy what the process reads and writes.
+func (pr *process) carry(p sandbox.Process) {
+	if p.Stdin != nil {
+		pr.stdin = pr.c.init.Writer()
+		go pr.feed(p.Stdin)
+	}
+	for stream, to := range map[int]io.Writer{1: p.Stdout, 2: p.Stderr} {
+		if to == nil && (stream == 2 || !pr.tty) || stream == 2 && pr.tty {
+			continue
+		}
+		from := pr.c.init.Reader(stream)
+		if pr.tty {
+			pr.screen = from
+		}
+		pr.copies.Go(func() { pr.drain(from, to) })
+	}
+}
+
+// feed copies the caller's input. It may outlive the program while the caller's
+// reader blocks; the writer is closed then.
+func (pr *process) feed(from io.Reader) {
+	_, _ = io.Copy(pr.stdin, from)
+	if pr.tty {
+		_, _ = pr.stdin.Write([]byte{4}) // end of input on a terminal, VEOF
+		return
+	}
+	_ = pr.stdin.Close()
+}
+
+// drain copies one stream until its end. When the writer fails the rest is read
+// and dropped, so that the program's end is not held up.
+func (pr *process) drain(from io.Reader, to io.Writer) {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && to != nil {
+			if _, werr := to.Write(buf[:n]); werr != nil {
+				pr.failed(werr)
+				pr.killOnce()
+				to = nil
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (pr *process) failed(err error) {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	if pr.writeError == nil {
+		pr.writeError = err
+	}
+}
+
+// startError tells a program that cannot be executed from a failure of ours.
+func startError(p sandbox.Process, err error) error {
+	var step *spawn.StepError
+	if errors.As(err, &step) {
+		switch step.Step {
+		case execStep:
+			return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
+		case chdirStep:
+			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
+		}
+	}
+	return fmt.Errorf("start %s: %w", p.Args[0], err)
+}
+
+// watchEvery is how often the container's counters are looked at: what a program
+// may go on after the kernel has killed one of its processes for memory.
+const watchEvery = 50 * time.Millisecond
+
+// watch ends the whole process tree when the kernel has killed one of it for the
+// memory of all, and remembers what no counter does.
+func (pr *process) watch() {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-pr.done:
+			return
+		case <-ticker.C:
+			pr.look()
+		}
+	}
+}
+
+func (pr *process) look() counters {
+	now, known := pr.c.count()
+	if !known {
+		return now
+	}
+	pr.mu.Lock()
+	pr.peak, pr.most = max(pr.peak, now.memory.value), max(pr.most, now.processes.value-1) // without init
+	pr.mu.Unlock()
+	if now.oomKills.value > pr.before.oomKills.value {
+		pr.killOnce()
+	}
+	return now
+}
+
+func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
+
+// finish waits for the end and gathers what is known about it.
+func (pr *process) finish() {
+	defer close(pr.done)
+	exit, err := pr.c.init.Wait(pr.pid)
+	pr.exit.Duration = time.Since(pr.started)
+	if err != nil {
+		pr.gone()
+		return
+	}
+	pr.c.killRest()
+	if pr.stdin != nil {
+		_ = pr.stdin.Close()
+	}
+	if pr.screen != nil {
+		pr.screen.Close(pr.c.restOfTerminal())
+	}
+	pr.copies.Wait()
+	pr.exit.Code = exit.Status.ExitStatus()
+	if exit.Status.Signaled() {
+		pr.exit.Signal = int(exit.Status.Signal())
+		pr.exit.Code = 128 + pr.exit.Signal
+	}
+	pr.gather(exit.Usage)
+}
+
+// gone is the end of a process whose init has ended.
+func (pr *process) gone() {
+	duration := pr.exit.Duration
+	pr.copies.Wait()
+	pr.c.mu.Lock()
+	deleted := pr.c.deleted
+	pr.c.mu.Unlock()
+	switch {
+	case deleted:
+		pr.exit = sandbox.Exit{Code: 128 + sigkill, Signal: sigkill}
+	case pr.c.opts.Ended != nil:
+		pr.exit, pr.err = pr.c.opts.Ended()
+	default:
+		pr.err = spawn.ErrGone
+	}
+	pr.exit.Duration = duration
+	pr.exit.Metrics.Sources = map[string]string{}
+	if pr.err != nil {
+		pr.err = fmt.Errorf("container %s: %w", pr.c.opts.ID, pr.err)
+	}
+}
+
+// gather reads the figures; the process is dead.
+func (pr *process) gather(usage spawn.Usage) {
+	now, known := pr.c.count()
+	pr.exit.Metrics = pr.metrics(now, known, &usage)
+	pr.mu.Lock()
+	pr.exit.WriteError = pr.writeError
+	pr.mu.Unlock()
+	if known {
+		pr.exit.OOMKills = now.oomKills.value - pr.before.oomKills.value
+		pr.exit.ProcessDenials = now.denials.value - pr.before.denials.value
+	}
+	pr.exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
+	pr.exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
+}
+
+// restOfTerminal reads what a terminal still holds when everybody who wrote to it
+// is dead: no more than a kernel's buffer.
+func (c *Container) restOfTerminal() (rest []byte) {
+	const most = 64 << 10
+	for len(rest) < most {
+		var p spawn.Program
+		size, content := p.Answer(4), p.Answer(4<<10)
+		p.Call(stepRead, c.calls.read, spawn.FD(spawn.StreamFD(1)), content, spawn.Value(4<<10)).Allow(eAGAIN).SaveAt(size, 0)
+		reply, err := c.init.Do(&p)
+		if err != nil {
+			return rest // EIO: nobody has it open
+		}
+		n := int32(binary.NativeEndian.Uint32(size.Of(reply, 4)))
+		if n <= 0 || n > 4<<10 {
+			return rest
+		}
+		rest = append(rest, content.Of(reply, int(n))...)
+	}
+	return rest
+}
+
+// killRest kills what is left in the container and waits until it is gone. What is
+// born while we kill dies of the next round.
+func (c *Container) killRest() {
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		c.init.WaitIdle()
+	}()
+	for wait := 10 * time.Millisecond; ; wait *= 2 {
+		if c.killAll(0) != nil {
+			return // init is gone, and with it all
+		}
+		select {
+		case <-idle:
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// killAll kills every process but init, which is the first of its pid namespace
+// and exempt. The main one is killed first: not every kernel kills all before the
+// first has died, whose death may be another one's signal.
+func (c *Container) killAll(main int) error {
+	var p spawn.Program
+	if main > 0 {
+		p.Call("kill", c.calls.kill, spawn.Value(main), spawn.Value(sigkill)).Allow(eSRCH)
+	}
+	p.Call("kill", c.calls.kill, spawn.Value(-1), spawn.Value(sigkill)).Allow(eSRCH)
+	_, err := c.init.Do(&p)
+	return err
+}
+
+func (pr *process) ended() bool {
+	select {
+	case <-pr.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wait implements [sandbox.Running].
+func (pr *process) Wait() (sandbox.Exit, error) {
+	<-pr.done
+	return pr.exit, pr.err
+}
+
+// Signal implements [sandbox.Running]. Init sends it, so that the number means the
+// process that init has not reaped yet.
+func (pr *process) Signal(sig syscall.Signal) error {
+	if pr.ended() {
+		return nil
+	}
+	var p spawn.Program
+	for _, target := range []int{-pr.pid, pr.pid} {
+		p.Call("kill", pr.c.calls.kill, spawn.Value(target), spawn.Value(int(sig))).Allow(eSRCH)
+	}
+	return pr.c.tell(&p)
+}
+
+// Kill implements [sandbox.Running].
+func (pr *process) Kill() error {
+	if pr.ended() {
+		return nil
+	}
+	return ignoreGone(pr.c.killAll(pr.pid))
+}
+
+// tell has a program carried out; an init that is gone is no error: so is what it
+// was about.
+func (c *Container) tell(p *spawn.Program) error {
+	_, err := c.init.Do(p)
+	return ignoreGone(err)
+}
+
+func ignoreGone(err error) error {
+	if errors.Is(err, spawn.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// Metrics implements [sandbox.Running].
+func (pr *process) Metrics() (sandbox.Metrics, error) {
+	now, known := pr.c.count()
+	return pr.metrics(now, known, nil), nil
+}
+
+// Resize implements [sandbox.Running].
+func (pr *process) Resize(rows, cols uint16) error {
+	if !pr.tty {
+		return errors.New("the process has no terminal")
+	}
+	var p spawn.Program
+	p.Call("ioctl TIOCSWINSZ", pr.c.calls.ioctl, spawn.FD(spawn.StreamFD(1)), spawn.Value(tiocSWINSZ), p.Bytes(winsize(rows, cols)))
+	return pr.c.tell(&p)
+}

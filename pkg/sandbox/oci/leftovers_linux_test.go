@@ -1,0 +1,177 @@
+package oci_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/oci"
+)
+
+func open(t *testing.T, dir string) *oci.Runtime {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("OCI runtimes are driven as root")
+	}
+	if _, err := exec.LookPath("crun"); err != nil {
+		t.Skip("crun is not installed")
+	}
+	rt, err := oci.New(oci.Options{Program: "crun", RuntimeDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt
+}
+
+var spec = sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}}
+
+// traces are what containers of ours have left on this machine, by the name of
+// their instance.
+func traces(t *testing.T, name string) (found []string) {
+	t.Helper()
+	for _, pattern := range []string{os.TempDir() + "/sandbox-run-", "/sys/fs/cgroup/sandbox-run-", "/sys/fs/cgroup/*/sandbox-run-"} {
+		matches, err := filepath.Glob(pattern + name + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, matches...)
+	}
+	mounts, err := os.ReadFile("/proc/self/mounts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, name) {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+func instanceOf(id string) string { return id[:strings.LastIndex(id, "-")] }
+
+func TestNothingIsLeft(t *testing.T) {
+	rt := open(t, t.TempDir())
+	c, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := instanceOf(c.ID())
+	if len(traces(t, name)) == 0 {
+		t.Error("a container that is alive leaves no trace: the test looks at the wrong places")
+	}
+	if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+	if found := traces(t, name); len(found) > 0 {
+		t.Errorf("left: %q", found)
+	}
+}
+
+// TestFailuresLeaveNothing: a spec that the OCI runtime fails on.
+func TestFailuresLeaveNothing(t *testing.T) {
+	rt := open(t, t.TempDir())
+	c, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := instanceOf(c.ID())
+	bad := spec
+	bad.Mounts = []sandbox.Mount{{Source: "/etc/hostname", Target: "/dev/full/below", Writable: true}}
+	if _, err := rt.Create(t.Context(), bad); err == nil || !strings.HasPrefix(err.Error(), "crun: ") {
+		t.Errorf("error %v, want crun's own words", err)
+	}
+	if _, err := rt.Create(t.Context(), sandbox.Spec{Disk: spec.Disk, Mounts: []sandbox.Mount{{Source: "/no/such/dir"}}}); err == nil {
+		t.Error("a directory that does not exist was mounted")
+	}
+	if err := c.Delete(t.Context()); err != nil {
+		t.Error(err)
+	}
+	for _, trace := range traces(t, name+"-") {
+		t.Errorf("left while the runtime lives: %s", trace)
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+	if found := traces(t, name); len(found) > 0 {
+		t.Errorf("left: %q", found)
+	}
+}
+
+// TestKilledParentIsReclaimed runs itself as a process that is killed.
+func TestKilledParentIsReclaimed(t *testing.T) {
+	const variable = "SANDBOX_TEST_OCI_DIR"
+	if dir := os.Getenv(variable); dir != "" {
+		c, err := open(t, dir).Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}}); err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString(c.ID() + "\n")
+		select {}
+	}
+	dir := t.TempDir()
+	open(t, dir).Close()
+	child := exec.Command(os.Args[0], "-test.run=^TestKilledParentIsReclaimed$")
+	child.Env = append(os.Environ(), variable+"="+dir)
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, _ := out.Read(buf)
+	id := strings.TrimSpace(string(buf[:n]))
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = child.Wait()
+	if !strings.Contains(id, "-") {
+		t.Fatalf("the child says %q", id)
+	}
+	name := instanceOf(id)
+	if len(traces(t, name)) == 0 {
+		t.Error("the killed process left no trace: the test looks at the wrong places")
+	}
+	removed, err := oci.Reclaim(oci.Options{Program: "crun", RuntimeDir: dir})
+	if err != nil || len(removed) == 0 {
+		t.Errorf("removed %q, %v", removed, err)
+	}
+	if found := traces(t, name); len(found) > 0 {
+		t.Errorf("left: %q", found)
+	}
+	for deadline := time.Now().Add(20 * time.Second); processes(t, id); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a process of the container is alive")
+		}
+	}
+}
+
+// processes tells whether any process has the container's name in its command line
+// or its control group.
+func processes(t *testing.T, id string) bool {
+	t.Helper()
+	for _, kind := range []string{"cmdline", "cgroup"} {
+		files, err := filepath.Glob("/proc/[0-9]*/" + kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if content, err := os.ReadFile(f); err == nil && strings.Contains(string(content), id) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,361 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/instance"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Runtime implements [sandbox.Runtime] with an OCI runtime.
+type Runtime struct {
+	flavour  flavour
+	instance *instance.Instance
+	spawner  *spawn.Server
+	ids      *instance.IDs
+	state    string // where the OCI runtime keeps what it knows of containers
+	hybrid   bool
+	serial   atomic.Int64
+
+	mu         sync.Mutex // guards the fields below
+	containers map[*guest.Container]struct{}
+	leftovers  bool // a container was not removed whole
+	closed     bool
+}
+
+// New starts the runtime. It takes an instance number, and reclaims what dead
+// instances have left.
+func New(opts Options) (*Runtime, error) {
+	if os.Geteuid() != 0 {
+		return nil, &sandbox.UnsupportedError{What: "runtime oci", Reason: "it needs root, to give each container user ids of its own", Mend: "Use --runtime local, which needs none"}
+	}
+	f, err := findFlavour(opts)
+	if err != nil {
+		return nil, err
+	}
+	dir := opts.RuntimeDir
+	if dir == "" {
+		dir = instance.DefaultDir()
+	}
+	r := &Runtime{flavour: f, containers: map[*guest.Container]struct{}{}}
+	_, err = os.Stat("/sys/fs/cgroup/unified/cgroup.controllers")
+	r.hybrid = err == nil
+	if r.instance, err = instance.New(dir, runtimeName, nil); err != nil {
+		return nil, err
+	}
+	r.ids = instance.NewIDs(r.instance.Number)
+	r.state = filepath.Join(r.instance.Dir, stateDir)
+	if r.spawner, err = spawn.Start(); err == nil {
+		err = r.instance.MakeDir()
+	}
+	if err != nil {
+		r.free()
+		return nil, err
+	}
+	_, _ = reclaim(f, dir) // no reason to run nothing: the next start tries again
+	return r, nil
+}
+
+// stateDir is where a runtime keeps its state, below the instance's directory.
+const stateDir = "state"
+
+func (r *Runtime) free() error {
+	var err error
+	if r.spawner != nil {
+		err = r.spawner.Close()
+	}
+	r.instance.Release(r.leftovers)
+	return err
+}
+
+// Name implements [sandbox.Runtime].
+func (r *Runtime) Name() string { return runtimeName }
+
+const runtimeName = "oci"
+
+// Create implements [sandbox.Runtime].
+func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	spec.Network = spec.Network.Normal()
+	if err := r.check(ctx, spec); err != nil {
+		return nil, err
+	}
+	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, hybrid: r.hybrid}
+	b.dir = filepath.Join(r.instance.Dir, b.id)
+	var err error
+	if b.uid, err = r.ids.Take(); err != nil {
+		return nil, err
+	}
+	c, err := r.create(ctx, b)
+	if err != nil {
+		return nil, errors.Join(err, instance.RemoveTree(b.dir))
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
+	}
+	r.containers[c] = struct{}{}
+	return c, nil
+}
+
+// check refuses what this runtime cannot do.
+func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 {
+		return errors.New("a container needs a disk limit")
+	}
+	if err := spec.Network.Validate(); err != nil {
+		return err
+	}
+	unsupported := func(what, reason, mend string) error {
+		return &sandbox.UnsupportedError{What: what, Reason: reason, Mend: mend}
+	}
+	switch {
+	case spec.Level == sandbox.LevelRestricted, spec.Level == sandbox.LevelNone:
+		return unsupported("isolation "+string(spec.Level), "containers of an OCI runtime have every wall", "Use --runtime local")
+	case spec.Level != sandbox.LevelFull && spec.Level != sandbox.LevelAuto && spec.Level != "":
+		return fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
+	case spec.WorkspaceOnDisk:
+		return unsupported("a workspace on disk", "this runtime keeps it in memory", "Use --runtime local")
+	case spec.Network.LeadsOut():
+		return unsupported("network "+string(spec.Network.Mode), "this runtime has no relay yet that would hold it", "Use --runtime local")
+	}
+	return nil
+}
+
+// create makes the container; its error leaves nothing running.
+func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, error) {
+	if err := b.write(); err != nil {
+		r.ids.Give(b.uid)
+		return nil, fmt.Errorf("write the bundle: %w", err)
+	}
+	conn, pid, err := r.launch(b)
+	if err != nil {
+		r.ids.Give(b.uid)
+		return nil, err
+	}
+	running := &engine{r: r, b: b, conn: conn, pid: pid}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	trees := []string{sandbox.WorkspaceDir}
+	if b.spec.BuildDisk.Bytes > 0 {
+		trees = append(trees, sandbox.BuildDir)
+	}
+	for _, m := range b.spec.Mounts {
+		if m.Writable {
+			trees = append(trees, filepath.Clean(m.Target))
+		}
+	}
+	opts := guest.Options{
+		ID: b.id, Isolation: r.isolation(), Arch: runtime.GOARCH, Trees: trees, Layers: b.links, CgroupDir: cgroupDir,
+		Network: b.spec.Network, Filter: seccomp.Options{NoUDP: r.hybrid, AllowAffinity: true},
+		Ended: running.ended, Remove: running.remove,
+	}
+	if !r.flavour.ownKernel {
+		opts.SetLimits = running.setLimits
+	}
+	c, err := guest.New(conn, opts)
+	if err != nil {
+		return nil, errors.Join(running.whyNot(err), running.remove(context.WithoutCancel(ctx)))
+	}
+	running.container = c
+	return c, nil
+}
+
+// engine is the OCI runtime of one container.
+type engine struct {
+	r         *Runtime
+	b         *bundle
+	conn      *pipes
+	pid       int // of the runtime's process
+	container *guest.Container
+}
+
+// whyNot says why a container did not start, in the runtime's own words.
+func (e *engine) whyNot(err error) error {
+	_ = e.conn.Close()
+	select {
+	case <-e.conn.words.done:
+	case <-time.After(time.Second):
+	}
+	if words := e.conn.words.lastLine(); words != "" {
+		return fmt.Errorf("%s: %s", e.r.flavour.name, words)
+	}
+	return fmt.Errorf("%s: %w", e.r.flavour.name, err)
+}
+
+// ended tells how it looks when init has ended by itself. It is the first process
+// of its namespace, so whatever ended it has ended the program, too.
+func (e *engine) ended() (sandbox.Exit, error) {
+	if words := e.conn.words.lastLine(); words != "" {
+		return sandbox.Exit{}, fmt.Errorf("the container has ended: %s", words)
+	}
+	return sandbox.Exit{}, errors.New("the container has ended")
+}
+
+// removeTimeout is how long a container may take to end once its init has.
+const removeTimeout = 5 * time.Second
+
+// remove ends the container and frees what it had.
+func (e *engine) remove(ctx context.Context) error {
+	_ = e.conn.Close()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = e.r.spawner.Wait(e.pid)
+	}()
+	var err error
+	select {
+	case <-gone:
+	case <-time.After(removeTimeout):
+		err = e.r.delete(ctx, e.b.id)
+		<-gone
+	}
+	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
+	e.r.ids.Give(e.b.uid)
+	e.r.mu.Lock()
+	defer e.r.mu.Unlock()
+	delete(e.r.containers, e.container)
+	e.r.leftovers = e.r.leftovers || err != nil
+	return err
+}
+
+// delete has the runtime kill and forget a container.
+func (r *Runtime) delete(ctx context.Context, id string) error {
+	return r.flavour.run(ctx, r.state, "delete", "--force", id)
+}
+
+// isolation is what stands around every container.
+func (r *Runtime) isolation() sandbox.Isolation {
+	held := api.Enforced
+	if r.flavour.ownKernel {
+		held = api.Absent
+	}
+	kernel := api.Absent
+	if r.flavour.ownKernel {
+		kernel = api.Enforced
+	}
+	return sandbox.Isolation{
+		Level: sandbox.LevelFull,
+		Mechanisms: map[string]string{
+			"kernel":     kernel,
+			"namespaces": api.Enforced, "root": api.Enforced, "seccomp": api.Enforced, "landlock": api.Absent,
+			"uid": api.Enforced, "signals": api.Enforced, "devices": api.Enforced, "network": api.Enforced, "cgroup": held,
+		},
+		Limits: map[string]string{
+			sandbox.LimitWallTime: api.Enforced, sandbox.LimitOpenFiles: api.Enforced, sandbox.LimitDisk: api.Enforced, sandbox.LimitInodes: api.Enforced,
+			sandbox.LimitMemory: held, sandbox.LimitCPUs: held, sandbox.LimitCPUTime: held, sandbox.LimitProcesses: held,
+		},
+	}
+}
+
+// Probe implements [sandbox.Runtime]: it makes a container rather than asks whether
+// it may.
+func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	c, err := r.Create(ctx, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}})
+	if err != nil {
+		return sandbox.Capabilities{}, err
+	}
+	if err := c.Delete(ctx); err != nil {
+		return sandbox.Capabilities{}, err
+	}
+	caps := sandbox.Capabilities{
+		Runtime: r.Name(), TTY: true, Volumes: true,
+		Levels:   []sandbox.Level{sandbox.LevelFull},
+		Networks: []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost},
+	}
+	i := c.Isolation()
+	for _, name := range []string{"namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "network", "cgroup"} {
+		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: name, State: i.Mechanisms[name], Detail: r.flavour.program})
+	}
+	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitProcesses, sandbox.LimitDisk, sandbox.LimitWallTime, sandbox.LimitOpenFiles} {
+		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: "limit:" + name, State: i.Limits[name], Detail: r.flavour.program})
+	}
+	return caps, nil
+}
+
+// Close implements [sandbox.Runtime].
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	var alive []*guest.Container
+	for c := range r.containers {
+		alive = append(alive, c)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, c := range alive {
+		errs = append(errs, c.Delete(context.Background()))
+	}
+	return errors.Join(append(errs, r.free())...)
+}
+
+// Reclaim frees what processes that died have left. It returns a line for each
+// thing that it removed.
+func Reclaim(opts Options) ([]string, error) {
+	f, err := findFlavour(opts)
+	if err != nil {
+		return nil, nil // without a runtime nothing was made
+	}
+	dir := opts.RuntimeDir
+	if dir == "" {
+		dir = instance.DefaultDir()
+	}
+	return reclaim(f, dir)
+}
+
+func reclaim(f flavour, dir string) (removed []string, err error) {
+	err = instance.Dead(dir, runtimeName, func(rec instance.Record) error {
+		for _, d := range rec.Dirs {
+			lines, err := reclaimDir(f, d, rec.Name)
+			removed = append(removed, lines...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return removed, err
+}
+
+// reclaimDir removes the directory of a dead instance, and the containers of which
+// it holds the bundles.
+func reclaimDir(f flavour, dir, name string) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if _, ours := strings.CutPrefix(e.Name(), name+"-"); !ours {
+			continue
+		}
+		// A container that the runtime does not know any more is no error.
+		_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", e.Name())
+		if err := removeGroups(e.Name()); err != nil {
+			return removed, err
+		}
+		removed = append(removed, "container "+e.Name())
+	}
+	if err := instance.RemoveTree(dir); err != nil {
+		return removed, err
+	}
+	return append(removed, dir), nil
+}
