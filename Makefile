@@ -91,6 +91,10 @@ test-oci: setup build ## every OCI runtime: crun, runc and gVisor's runsc, which
 	$(GO) test -count=1 -timeout 30m ./pkg/sandbox/oci -oci 'crun,runc,$(RUNSC)'
 	$(GO) test -count=1 -timeout 60m -run TestVerdicts ./test/cli -oci 'crun,runc,$(RUNSC)'
 
+.PHONY: test-docker
+test-docker: ## the conformance suite in containers of a Docker engine, which it starts, or that DOCKER_HOST names
+	scripts/test-docker.sh
+
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh

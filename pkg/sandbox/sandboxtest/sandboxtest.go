@@ -28,6 +28,9 @@ type Options struct {
 	Open func(t *testing.T) sandbox.Runtime
 	// Level is the isolation that every container asks for.
 	Level sandbox.Level
+	// Image tells that containers have the root of an image, and not the host's
+	// toolchains.
+	Image bool
 }
 
 // Run runs the whole suite.
@@ -79,7 +82,7 @@ func Run(t *testing.T, opts Options) {
 					t.Errorf("close the runtime: %v", err)
 				}
 			})
-			test.run(&suite{T: t, rt: rt, level: opts.Level})
+			test.run(&suite{T: t, rt: rt, level: opts.Level, image: opts.Image})
 		})
 	}
 }
@@ -89,6 +92,7 @@ type suite struct {
 	*testing.T
 	rt    sandbox.Runtime
 	level sandbox.Level
+	image bool
 }
 
 // environment is what every program here gets.

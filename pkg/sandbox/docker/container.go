@@ -1,0 +1,247 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/pkg/stdcopy"
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+
+	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// create makes and starts a container, and takes over its first process.
+func (r *Runtime) create(ctx context.Context, spec sandbox.Spec, img image) (*guest.Container, error) {
+	e := &engine{r: r}
+	if err := e.create(ctx, spec, img); err != nil {
+		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+	}
+	conn, err := e.start(ctx)
+	if err != nil {
+		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	trees := []string{sandbox.WorkspaceDir}
+	if spec.BuildDisk.Bytes > 0 {
+		trees = append(trees, sandbox.BuildDir)
+	}
+	c, err := guest.New(conn, guest.Options{
+		ID: e.id[:12], Isolation: r.isolation(), Arch: img.arch, Trees: trees, CgroupDir: "/sys/fs/cgroup",
+		Network: spec.Network, Filter: seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true},
+		SetLimits: e.setLimits, Ended: e.ended, Remove: e.remove,
+	})
+	if err != nil {
+		if words := conn.words.String(); words != "" {
+			err = errors.New(words)
+		}
+		return nil, errors.Join(r.failed("start the container's init", err), e.remove(context.WithoutCancel(ctx)))
+	}
+	e.container = c
+	return c, nil
+}
+
+// config is what runs in a container.
+func config(img image) *container.Config {
+	return &container.Config{
+		Image: img.name, Hostname: sandbox.Hostname,
+		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true,
+		StdinOnce:   true, // init ends when its client is gone, and all that it holds with it
+		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
+		Labels:      map[string]string{labelOurs: "run"},
+	}
+}
+
+// create makes a container, which does not run yet.
+func (e *engine) create(ctx context.Context, spec sandbox.Spec, img image) error {
+	made, err := e.r.client.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config(img), HostConfig: e.r.hostConfig(spec)})
+	if err != nil {
+		return e.r.failed("make a container", err)
+	}
+	e.id = made.ID
+	return nil
+}
+
+// hostConfig is what stands around it.
+func (r *Runtime) hostConfig(spec sandbox.Spec) *container.HostConfig {
+	init := false
+	h := &container.HostConfig{
+		NetworkMode: "none", IpcMode: container.IPCModePrivate, CgroupnsMode: container.CgroupnsModePrivate,
+		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
+		LogConfig: container.LogConfig{Type: "none"}, Init: &init, Runtime: r.options.Runtime,
+		ShmSize: spec.Disk.Bytes,
+		Tmpfs:   map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk)},
+	}
+	if spec.BuildDisk.Bytes > 0 {
+		h.Tmpfs[sandbox.BuildDir] = r.tmpfs(spec.BuildDisk)
+	}
+	for _, m := range spec.Mounts {
+		if m.Source == "" {
+			h.Tmpfs[m.Target] = "ro,noexec,nosuid,nodev,size=4k,mode=0755"
+		}
+	}
+	return h
+}
+
+// tmpfs are the options of a directory in memory with limits. Podman knows neither
+// owners nor inodes of one, so that there it is everybody's, in a container of one
+// user, and only the memory limit bounds how many files it has.
+func (r *Runtime) tmpfs(l sandbox.DiskLimit) string {
+	options := fmt.Sprintf("rw,exec,nosuid,nodev,size=%d", l.Bytes)
+	if r.info.podman {
+		return options + ",mode=0777"
+	}
+	return fmt.Sprintf("%s,nr_inodes=%d,mode=0755,uid=%d,gid=%[3]d", options, l.Inodes+1, sandbox.UserID)
+}
+
+// engine is the engine of one container.
+type engine struct {
+	r         *Runtime
+	id        string
+	container *guest.Container
+	limits    sandbox.Limits // those that the control groups hold
+}
+
+// attached is the connection to a container's standard streams.
+type attached struct {
+	io.Reader
+	io.Writer
+	words *tail
+	close func() error
+}
+
+func (a *attached) Close() error { return a.close() }
+
+// start attaches to a container and starts it.
+func (e *engine) start(ctx context.Context) (*attached, error) {
+	// The connection outlives the context of the call that makes it.
+	got, err := e.r.client.ContainerAttach(context.WithoutCancel(ctx), e.id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	if err != nil {
+		return nil, e.r.failed("attach to a container", err)
+	}
+	read, write := io.Pipe()
+	a := &attached{Reader: read, Writer: got.Conn, words: &tail{}, close: func() error {
+		err := got.Conn.Close()
+		_ = read.Close() // always nil
+		return err
+	}}
+	go func() {
+		_, err := stdcopy.StdCopy(write, a.words, got.Reader)
+		_ = write.CloseWithError(err) // always nil
+	}()
+	if _, err := e.r.client.ContainerStart(ctx, e.id, client.ContainerStartOptions{}); err != nil {
+		_ = a.Close() // nothing was sent
+		return nil, e.r.failed("start a container", err)
+	}
+	return a, nil
+}
+
+// tail keeps the end of what init and the OCI runtime say.
+type tail struct {
+	mu   sync.Mutex
+	text string
+}
+
+const tailSize = 4 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text += string(b)
+	t.text = t.text[max(0, len(t.text)-tailSize):]
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(t.text)
+}
+
+// period is the period of the CPU quota, in microseconds. With a shorter one a
+// program that needs a burst to start waits for most of it.
+const period = 1_000_000
+
+// setLimits has the container hold the limits of the next process.
+func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
+	o := e.r.options
+	if o.MemoryLimitBytes > 0 {
+		l.MemoryBytes = least(l.MemoryBytes, o.MemoryLimitBytes)
+	}
+	if o.CPULimit > 0 && (l.CPUs == 0 || l.CPUs > o.CPULimit) {
+		l.CPUs = o.CPULimit
+	}
+	if l.MemoryBytes == e.limits.MemoryBytes && l.CPUs == e.limits.CPUs && l.Processes == e.limits.Processes {
+		return nil
+	}
+	processes := int64(-1)
+	if l.Processes > 0 {
+		processes = l.Processes + 1 // init
+	}
+	res := &container.Resources{Memory: math.MaxInt64 >> 10, PidsLimit: &processes}
+	if l.MemoryBytes > 0 {
+		res.Memory = l.MemoryBytes
+	}
+	res.MemorySwap = res.Memory
+	cpus := min(l.CPUs, float64(e.r.info.cpus))
+	if cpus == 0 {
+		cpus = float64(e.r.info.cpus)
+	}
+	res.CPUPeriod, res.CPUQuota = period, int64(cpus*period)
+	if _, err := e.r.client.ContainerUpdate(ctx, e.id, client.ContainerUpdateOptions{Resources: res}); err != nil {
+		return e.r.failed("set the limits of a container", err)
+	}
+	e.limits = l
+	return nil
+}
+
+func least(a, b int64) int64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// ended asks the engine why init has ended by itself.
+func (e *engine) ended() (sandbox.Exit, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	got, err := e.r.client.ContainerInspect(ctx, e.id, client.ContainerInspectOptions{})
+	if err != nil {
+		return sandbox.Exit{}, e.r.failed("ask for a container's end", err)
+	}
+	s := got.Container.State
+	switch {
+	case s == nil:
+	case s.OOMKilled:
+		return sandbox.Exit{Code: 137, Signal: 9, OOMKills: 1}, nil
+	case s.Error != "":
+		return sandbox.Exit{}, e.r.failed("run a container", errors.New(s.Error))
+	}
+	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container was stopped from outside"), Again: true}
+}
+
+// remove removes the container, whatever runs in it.
+func (e *engine) remove(ctx context.Context) error {
+	var err error
+	if e.id != "" {
+		_, err = e.r.client.ContainerRemove(ctx, e.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		if errdefs.IsNotFound(err) || errdefs.IsConflict(err) { // somebody else removes it
+			err = nil
+		}
+	}
+	e.r.mu.Lock()
+	defer e.r.mu.Unlock()
+	delete(e.r.containers, e.container)
+	return e.r.failed("remove a container", err)
+}
