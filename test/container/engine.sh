@@ -32,8 +32,9 @@ engine=''
 start_engine() {
 	[[ -z ${DOCKER_HOST-} ]] || return 0
 	export DOCKER_HOST=unix://$1/docker.sock
-	dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${1##*/}" \
-		--data-root "$2" --exec-root "$1/exec" --pidfile "$1/pid" >"$1/log" 2>&1 &
+	engine_command=(dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${1##*/}"
+		--data-root "$2" --exec-root "$1/exec" --pidfile "$1/pid")
+	"${engine_command[@]}" >"$1/log" 2>&1 &
 	engine=$!
 	local i
 	for ((i = 0; i < 300; i++)); do

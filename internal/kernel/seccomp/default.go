@@ -31,6 +31,9 @@ type Options struct {
 	// AllowAffinity lets the program choose its cores. Leave it out where the
 	// set of cores is what limits its CPU time.
 	AllowAffinity bool
+	// OneUser says that the container's init has the programs' user: what changes a
+	// process by its id could reach it.
+	OneUser bool
 }
 
 // Default is the policy for programs that nobody trusts, in any language. It
@@ -194,7 +197,7 @@ func leases() []Rule {
 }
 
 // byProcess are the calls that take the id of a process and that Landlock does
-// not watch. A pid namespace leaves only the run's own to be named.
+// not watch. A pid namespace leaves only the run's own to be named, and its init.
 func byProcess(opts Options) []Rule {
 	const userPriority = 2 // PRIO_USER, linux/resource.h
 	var rules []Rule
@@ -204,7 +207,7 @@ func byProcess(opts Options) []Rule {
 			Names: []string{"sched_setaffinity"}, Action: Fail(EPERM),
 		})
 	}
-	if !opts.Restricted {
+	if !opts.Restricted && !opts.OneUser {
 		return append(rules, affinity(opts)...)
 	}
 	why := "changes to processes of the same user that are not the run's"

@@ -25,7 +25,10 @@ func everyOptions() []Options {
 			every = append(every, opts)
 			opts.Attributes, opts.TruncationUnwatched = AttributesRefused, false
 			every = append(every, opts)
+			continue
 		}
+		opts.OneUser = true
+		every = append(every, opts)
 	}
 	return every
 }
@@ -228,6 +231,13 @@ func TestRestrictedVerdicts(t *testing.T) {
 		{restricted, "sched_setscheduler", []uint64{7}, eperm},
 		{restricted, "sched_setscheduler", []uint64{0}, Allow},
 		{restricted, "sched_setaffinity", []uint64{0}, eperm},
+		{Options{OneUser: true}, "prlimit64", []uint64{1, 0, 1}, eperm},
+		{Options{OneUser: true}, "prlimit64", []uint64{0, 0, 1}, Allow},
+		{Options{OneUser: true}, "setpriority", []uint64{0, 1, 5}, eperm},
+		{Options{OneUser: true}, "sched_setscheduler", []uint64{1}, eperm},
+		{Options{OneUser: true, AllowAffinity: true}, "sched_setaffinity", []uint64{1}, eperm},
+		{Options{OneUser: true, AllowAffinity: true}, "sched_setaffinity", []uint64{0}, Allow},
+		{Options{}, "prlimit64", []uint64{1, 0, 1}, Allow},
 		{cores, "sched_setaffinity", []uint64{0}, Allow},
 		{cores, "sched_setaffinity", []uint64{7}, eperm},
 		{both, "socket", []uint64{afInet, sockStream}, Allow},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -51,10 +52,13 @@ func (r *Runtime) create(ctx context.Context, spec sandbox.Spec, img image) (*gu
 	return c, nil
 }
 
-// config is what runs in a container.
+// config is what runs in a container. Nothing of it is left to the image, which not
+// every engine gives what it was told to keep.
 func config(img image) *container.Config {
 	return &container.Config{
-		Image: img.name, Hostname: sandbox.Hostname,
+		Image: img.name, Hostname: sandbox.Hostname, WorkingDir: "/",
+		Entrypoint: append([]string{initPath}, spawn.StreamArgs[1:]...), Cmd: []string{},
+		User:        fmt.Sprintf("%d:%[1]d", sandbox.UserID),
 		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true,
 		StdinOnce:   true, // init ends when its client is gone, and all that it holds with it
 		Healthcheck: &container.HealthConfig{Test: []string{"NONE"}},
@@ -217,7 +221,7 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	got, err := e.r.client.ContainerInspect(ctx, e.id, client.ContainerInspectOptions{})
-	if err != nil {
+	if err != nil && !errdefs.IsNotFound(err) {
 		return sandbox.Exit{}, e.r.failed("ask for a container's end", err)
 	}
 	s := got.Container.State

@@ -13,6 +13,7 @@ import (
 var (
 	host    = flag.String("docker", "", "address of a Docker engine")
 	image   = flag.String("image", "", "image with a shell and Python")
+	restart = flag.String("restart", "", "a program that kills and restarts the Docker engine, with the argument kill or start")
 	runtime = flag.String("docker-runtime", "", "OCI runtime of the engine")
 )
 

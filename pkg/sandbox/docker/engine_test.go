@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -86,5 +87,61 @@ func TestRefuses(t *testing.T) {
 		if _, err := rt.Create(t.Context(), s); err == nil || !strings.HasPrefix(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestEngineDies: when the engine dies under a run, that is no fault of the program's
+// and worth another try; what is left of it is removed, and the next run works.
+func TestEngineDies(t *testing.T) {
+	rt := open(t, *image)
+	if *restart == "" {
+		t.Skip("the Docker engine is not the test's to kill; make test-docker starts one that is")
+	}
+	engine := func(what string) {
+		t.Helper()
+		if out, err := exec.Command(*restart, what).CombinedOutput(); err != nil {
+			t.Fatalf("%s %s: %v: %s", *restart, what, err, out)
+		}
+	}
+	c, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine("kill")
+	if _, err := running.Wait(); !errors.Is(err, syscall.EAGAIN) || !strings.Contains(err.Error(), "cannot reach the Docker engine") {
+		t.Errorf("the run ended with %v", err)
+	}
+	if err := c.Delete(t.Context()); err == nil {
+		t.Error("a container was removed by an engine that is not there")
+	}
+	if _, err := rt.Create(t.Context(), spec); !errors.Is(err, syscall.EAGAIN) {
+		t.Errorf("a container was made by an engine that is not there: %v", err)
+	}
+	engine("start")
+	removed, err := docker.Reclaim(t.Context(), docker.Options{Host: *host, Image: *image})
+	if err != nil {
+		t.Error(err)
+	}
+	again, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := again.Start(t.Context(), sandbox.Process{Args: []string{"/bin/true"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := next.Wait(); err != nil || exit.Code != 0 {
+		t.Errorf("%+v, %v", exit, err)
+	}
+	if err := again.Delete(t.Context()); err != nil {
+		t.Error(err)
+	}
+	left, err := exec.Command("docker", "--host", *host, "ps", "--all", "--quiet", "--filter", "label=sandbox-run").Output()
+	if err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v; removed before: %q", left, err, removed)
 	}
 }

@@ -68,12 +68,15 @@ func (r *Runtime) prepared(ctx context.Context, ref string) (image, error) {
 	return img, nil
 }
 
+// layout is another word whenever [Runtime.ownFiles] makes other files.
+const layout = "2"
+
 // preparedName tells what a prepared image is made of.
 func preparedName(base string) string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, base) // a hash takes everything
 	_, _ = h.Write(spawn.InitProgram())
-	_, _ = io.WriteString(h, passwdLine+groupLine)
+	_, _ = io.WriteString(h, layout+passwdLine+groupLine)
 	return "sandbox-run/prepared:" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
@@ -145,10 +148,7 @@ func (r *Runtime) prepare(ctx context.Context, base, name string) error {
 	}
 	_, err = r.client.ContainerCommit(ctx, made.ID, client.ContainerCommitOptions{
 		Reference: name, NoPause: true,
-		Config: &container.Config{
-			User: fmt.Sprintf("%d:%[1]d", sandbox.UserID), Entrypoint: append([]string{initPath}, spawn.StreamArgs[1:]...), Cmd: []string{}, WorkingDir: "/",
-			Labels: map[string]string{labelOurs: "prepared", labelFrom: base},
-		},
+		Config: &container.Config{Labels: map[string]string{labelOurs: "prepared", labelFrom: base}},
 	})
 	return r.failed("keep the prepared image", err)
 }
@@ -165,8 +165,9 @@ func (r *Runtime) ownFiles(ctx context.Context, id string) (*bytes.Buffer, error
 	}
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	for _, dir := range []string{ownDir, sandbox.WorkspaceDir, sandbox.BuildDir} {
-		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(dir, "/") + "/", Mode: 0o755}); err != nil {
+	// Podman gives a file system in memory the owner of the place that it covers.
+	for dir, owner := range map[string]int{ownDir: 0, sandbox.WorkspaceDir: sandbox.UserID, sandbox.BuildDir: sandbox.UserID} {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: strings.TrimPrefix(dir, "/") + "/", Mode: 0o755, Uid: owner, Gid: owner}); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/containerd/errdefs"
+	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/internal/guest"
@@ -224,8 +225,8 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 // fresh is how long a container may exist before it is started.
 const fresh = time.Minute
 
-// reclaim removes the containers of ours that have ended: whose client is alive
-// removes them itself at once.
+// reclaim removes the containers of ours that have ended, or were never started:
+// whose client is alive removes them itself at once.
 func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	list, err := r.client.ContainerList(ctx, client.ContainerListOptions{
 		All: true, Filters: make(client.Filters).Add("label", labelOurs).Add("status", "created", "exited", "dead"),
@@ -235,7 +236,7 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	}
 	var errs []error
 	for _, c := range list.Items {
-		if time.Since(time.Unix(c.Created, 0)) < fresh {
+		if c.State == container.StateCreated && time.Since(time.Unix(c.Created, 0)) < fresh {
 			continue
 		}
 		_, err := r.client.ContainerRemove(ctx, c.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
