@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,6 +26,9 @@ func TestMain(m *testing.M) {
 }
 
 func openFake(cfg config.Config, notify func(string)) (Engine, error) {
+	if cfg.Runtime != "local" && os.Getenv("FAKE_OTHERS") == "" {
+		return nil, fmt.Errorf("no %s here\x1b[2J", cfg.Runtime)
+	}
 	return &fakeEngine{cfg: cfg, notify: notify}, nil
 }
 

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -26,8 +29,9 @@ type mechanismReport struct {
 	Mend   string `json:"mend,omitempty"`
 }
 
-// doctor shows what holds on this host and what mends the rest. It succeeds
-// when at least one runtime can run, however degraded.
+// doctor shows what holds on this host and what mends the rest: of the chosen
+// runtime in full, and of the others whether they could be. It succeeds when at least
+// one can run, however degraded.
 func (a *app) doctor(args []string) (int, error) {
 	f, help, err := a.parseList("doctor", args)
 	if err != nil || help {
@@ -37,28 +41,42 @@ func (a *app) doctor(args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	report := runtimeReport{Runtime: cfg.Runtime}
 	stop := newStopper()
 	defer stop.release()
-	engine, err := a.deps.Open(cfg, func(string) {})
-	if err == nil {
-		defer a.close(engine)
-		var caps sandbox.Capabilities
-		if caps, err = engine.Probe(stop.ctx); err == nil {
-			report = newReport(caps)
+	reports := []runtimeReport{a.examine(stop.ctx, cfg)}
+	cfg.Fallback = ""
+	for _, name := range config.Runtimes() {
+		if cfg.Runtime = name; name != reports[0].Runtime {
+			reports = append(reports, a.examine(stop.ctx, cfg))
 		}
 	}
-	if err != nil {
-		report.Error = err.Error()
-	}
 	code := exitOK
-	if !report.Usable {
+	if !slices.ContainsFunc(reports, func(r runtimeReport) bool { return r.Usable }) {
 		code = exitSandbox
 	}
 	if f.JSON {
-		return code, a.printJSON(map[string]any{"runtimes": []runtimeReport{report}})
+		return code, a.printJSON(map[string]any{"runtimes": reports})
 	}
-	return code, a.print(reportText(report, newPaint("auto", isTerminal(a.stdout), a.environ)))
+	p := newPaint("auto", isTerminal(a.stdout), a.environ)
+	text := reportText(reports[0], p)
+	for _, r := range reports[1:] {
+		text += reportLine(r, p)
+	}
+	return code, a.print(text)
+}
+
+// examine opens a runtime and has it tell what it can do here.
+func (a *app) examine(ctx context.Context, cfg config.Config) runtimeReport {
+	engine, err := a.deps.Open(cfg, func(string) {})
+	if err != nil {
+		return runtimeReport{Runtime: cfg.Runtime, Error: err.Error()}
+	}
+	defer a.close(engine)
+	caps, err := engine.Probe(ctx)
+	if err != nil {
+		return runtimeReport{Runtime: cfg.Runtime, Error: err.Error()}
+	}
+	return newReport(caps)
 }
 
 func newReport(caps sandbox.Capabilities) runtimeReport {
@@ -69,7 +87,8 @@ func newReport(caps sandbox.Capabilities) runtimeReport {
 	return r
 }
 
-func reportText(r runtimeReport, p paint) string {
+// reportLine says whether a runtime can be used.
+func reportLine(r runtimeReport, p paint) string {
 	var b strings.Builder
 	verdict := p.text(styleGreen, "can run programs")
 	if !r.Usable {
@@ -83,6 +102,12 @@ func reportText(r runtimeReport, p paint) string {
 		fmt.Fprintf(&b, " at isolation %s, network %s", join(r.Levels), join(r.Networks))
 	}
 	b.WriteString("\n")
+	return b.String()
+}
+
+func reportText(r runtimeReport, p paint) string {
+	var b strings.Builder
+	b.WriteString(reportLine(r, p))
 	width := 0
 	for _, m := range r.Mechanisms {
 		width = max(width, len(m.Name))

@@ -152,7 +152,7 @@ func (f *fakeEngine) Toolchains(context.Context) ([]language.Toolchain, []langua
 
 func (f *fakeEngine) Probe(context.Context) (sandbox.Capabilities, error) {
 	caps := sandbox.Capabilities{
-		Runtime: "local",
+		Runtime: f.cfg.Runtime,
 		Mechanisms: []sandbox.Mechanism{
 			{Name: "seccomp", State: api.Enforced, Detail: "allow-list"},
 			{Name: "limit:memory", State: api.Sampled, Detail: "no cgroup", Mend: "sudo loginctl enable-linger"},

@@ -65,8 +65,11 @@ type Config struct {
 // RuntimeAuto is the strongest runtime that works here.
 const RuntimeAuto = "auto"
 
-// runtimes are those of this build.
-func runtimes() []string { return []string{"local", "oci", RuntimeAuto} }
+// Runtimes are the names of those of this build.
+func Runtimes() []string { return []string{"local", "oci"} }
+
+// runtimes are what may be asked for.
+func runtimes() []string { return append(Runtimes(), RuntimeAuto) }
 
 // Server is what an operator decides about sandbox-server.
 type Server struct {

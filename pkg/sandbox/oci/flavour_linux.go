@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -44,7 +45,11 @@ func findFlavour(o Options) (flavour, error) {
 		return f, nil
 	}
 	if o.Program != "" {
-		return flavour{}, fmt.Errorf("the OCI runtime %s is not installed; on Debian or Ubuntu: apt-get install -y %s", o.Program, packageOf(filepath.Base(o.Program)))
+		why := fmt.Sprintf("the OCI runtime %s is not installed", o.Program)
+		if slices.Contains([]string{"crun", "runc", "runsc"}, o.Program) { // Debian's packages of the same names
+			why += "; on Debian or Ubuntu: apt-get install -y " + o.Program
+		}
+		return flavour{}, errors.New(why)
 	}
 	return flavour{}, errors.New("no OCI runtime is installed; on Debian or Ubuntu: apt-get install -y crun")
 }
@@ -53,15 +58,6 @@ func findFlavour(o Options) (flavour, error) {
 func isGVisor(name string) bool {
 	_, ok := strings.CutPrefix(name, "runsc")
 	return ok
-}
-
-// packageOf is the Debian package of a runtime.
-func packageOf(name string) string {
-	switch name {
-	case "crun", "runc", "runsc":
-		return name
-	}
-	return "crun"
 }
 
 // command is a call of the runtime with the given state directory.

@@ -279,14 +279,45 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 		Levels:   []sandbox.Level{sandbox.LevelFull},
 		Networks: []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost},
 	}
-	i := c.Isolation()
-	for _, name := range []string{"namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "network", "cgroup"} {
-		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: name, State: i.Mechanisms[name], Detail: r.flavour.program})
-	}
-	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitProcesses, sandbox.LimitDisk, sandbox.LimitWallTime, sandbox.LimitOpenFiles} {
-		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: "limit:" + name, State: i.Limits[name], Detail: r.flavour.program})
-	}
+	caps.Mechanisms = r.mechanisms(c.Isolation())
 	return caps, nil
+}
+
+// mechanisms are the walls and limits, in words.
+func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
+	by := ", by control groups that " + r.flavour.program + " has made"
+	add := func(name, state, detail string) {
+		list = append(list, sandbox.Mechanism{Name: name, State: state, Detail: detail})
+	}
+	if r.flavour.ownKernel {
+		add("kernel", i.Mechanisms["kernel"], "the program's system calls are gVisor's to answer, and not this kernel's")
+		by = "; the control groups are those of the process that holds all of a container"
+	}
+	for _, wall := range []struct{ name, detail string }{
+		{"namespaces", "mount, pid, net, ipc, uts, cgroup, user; made by " + r.flavour.program},
+		{"root", "an overlay over read-only toolchains, tmpfs for what is written"},
+		{"seccomp", "an allow-list of system calls"},
+		{"landlock", "not used: the root holds nothing else"},
+		{"uid", "user ids of its own for each container"},
+		{"signals", "reach nothing outside"},
+		{"devices", "device nodes of its own"},
+		{"network", "none, or a loopback of its own; nothing leads out"},
+		{"cgroup", "one for each container" + by},
+	} {
+		add(wall.name, i.Mechanisms[wall.name], wall.detail)
+	}
+	for _, limit := range []struct{ name, detail string }{
+		{sandbox.LimitMemory, "memory and swap" + by},
+		{sandbox.LimitCPUs, "cores' worth of time" + by},
+		{sandbox.LimitCPUTime, "the clock of the control group"},
+		{sandbox.LimitProcesses, "processes and threads" + by},
+		{sandbox.LimitDisk, "size and inodes of a tmpfs"},
+		{sandbox.LimitWallTime, "our clock, then SIGTERM, then SIGKILL to everything"},
+		{sandbox.LimitOpenFiles, "RLIMIT_NOFILE"},
+	} {
+		add("limit:"+limit.name, i.Limits[limit.name], limit.detail)
+	}
+	return list
 }
 
 // Close implements [sandbox.Runtime].
