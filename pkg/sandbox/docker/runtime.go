@@ -164,8 +164,10 @@ func (r *Runtime) isolation() sandbox.Isolation {
 			sandbox.LimitMemory: api.Enforced, sandbox.LimitCPUs: api.Enforced, sandbox.LimitCPUTime: api.Enforced, sandbox.LimitProcesses: api.Enforced,
 		},
 	}
+	i.Warnings = []string{"disk is degraded: /workspace, /tmp and /dev/shm may each hold that much"}
 	if r.info.podman {
 		i.Limits[sandbox.LimitInodes] = api.Absent
+		i.Warnings = append(i.Warnings, "inodes is absent: Podman's file systems in memory have no such limit")
 	}
 	return i
 }

@@ -242,13 +242,11 @@ func (r *Runtime) delete(ctx context.Context, id string) error {
 
 // isolation is what stands around every container.
 func (r *Runtime) isolation() sandbox.Isolation {
-	held := api.Enforced
+	held, kernel := api.Enforced, api.Absent
+	var warnings []string
 	if r.flavour.ownKernel {
-		held = api.Absent
-	}
-	kernel := api.Absent
-	if r.flavour.ownKernel {
-		kernel = api.Enforced
+		held, kernel = api.Absent, api.Enforced
+		warnings = []string{"limits: memory, cpu, cpu_time, processes are absent; control groups hold the process of " + r.flavour.name + ", and not the program"}
 	}
 	return sandbox.Isolation{
 		Level: sandbox.LevelFull,
@@ -261,6 +259,7 @@ func (r *Runtime) isolation() sandbox.Isolation {
 			sandbox.LimitWallTime: api.Enforced, sandbox.LimitOpenFiles: api.Enforced, sandbox.LimitDisk: api.Enforced, sandbox.LimitInodes: api.Enforced,
 			sandbox.LimitMemory: held, sandbox.LimitCPUs: held, sandbox.LimitCPUTime: held, sandbox.LimitProcesses: held,
 		},
+		Warnings: warnings,
 	}
 }
 
