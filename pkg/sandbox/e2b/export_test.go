@@ -1,0 +1,13 @@
+package e2b
+
+import "time"
+
+// SetIdle changes how long a stream may be silent.
+func SetIdle(r *Runtime, d time.Duration) { r.idle = d }
+
+// Die gives up what a runtime's process would, if it were killed.
+func Die(r *Runtime) {
+	if r.instance.file != nil {
+		r.instance.file.Close()
+	}
+}

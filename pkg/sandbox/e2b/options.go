@@ -1,0 +1,144 @@
+package e2b
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// The defaults of [Options].
+const (
+	DefaultDomain         = "e2b.app"
+	DefaultTemplate       = "base"
+	DefaultTimeout        = 5 * time.Minute
+	DefaultRequestTimeout = time.Minute
+)
+
+// Options say how the service is reached and what it makes. The zero value needs
+// a key and nothing else.
+type Options struct {
+	// APIURL is the control plane; empty means https://api.DOMAIN.
+	APIURL string
+	// SandboxURL is one address for the traffic of all sandboxes, which are then
+	// told apart by headers; empty means https://PORT-ID.DOMAIN.
+	SandboxURL string
+	// Domain is the service's; empty means [DefaultDomain].
+	Domain string
+	// APIKey is the key. Empty means that APIKeyFile names the file that holds it.
+	APIKey     Secret
+	APIKeyFile string
+	// Template is what a container without an image is made from; empty means
+	// [DefaultTemplate]. Templates has those of images; an image that is not
+	// there is a template's own name.
+	Template  string
+	Templates map[string]string
+	// HTTPClient carries the requests; nil means one of our own. Its Timeout is
+	// not used, and no redirect is followed: it would take the key along.
+	HTTPClient *http.Client
+	// Prices are what [CostOf] multiplies.
+	Prices Prices
+	// Timeout is how long a sandbox lives on when we do not, at least 10 s; zero
+	// means [DefaultTimeout]. It is prolonged while its container is there.
+	Timeout time.Duration
+	// RequestTimeout bounds each request but those that stream a process; zero
+	// means [DefaultRequestTimeout].
+	RequestTimeout time.Duration
+	// RuntimeDir is where live instances hold a file each, by which sandboxes of
+	// dead ones are found and deleted. Empty leaves them to their Timeout.
+	RuntimeDir string
+}
+
+// Prices are what the service takes, in one currency.
+type Prices struct{ PerVCPUSecond, PerGiBSecond float64 }
+
+// Secret is a value that does not show itself: every way to print it, or to turn
+// it into JSON, says redacted.
+type Secret struct{ value string }
+
+// NewSecret wraps a value.
+func NewSecret(value string) Secret { return Secret{strings.TrimSpace(value)} }
+
+const redacted = "[redacted]"
+
+func (Secret) String() string { return redacted }
+
+// Format implements [fmt.Formatter] for every verb and flag.
+func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
+
+// MarshalText implements [encoding.TextMarshaler], for JSON, YAML and slog.
+func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
+
+// scrub takes the secret out of what others say.
+func (s Secret) scrub(text string) string {
+	if s.value == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, s.value, redacted)
+}
+
+// maxKeyBytes is far more than any key has.
+const maxKeyBytes = 4 << 10
+
+// complete fills in the defaults and refuses what cannot be meant.
+func (o Options) complete() (Options, error) {
+	o.Domain = cmp.Or(o.Domain, DefaultDomain)
+	if !hostName(o.Domain) {
+		return o, fmt.Errorf("%.80q is no domain of a service", o.Domain)
+	}
+	o.APIURL = strings.TrimSuffix(cmp.Or(o.APIURL, "https://api."+o.Domain), "/")
+	o.SandboxURL = strings.TrimSuffix(o.SandboxURL, "/")
+	for name, address := range map[string]string{"E2B_API_URL": o.APIURL, "E2B_SANDBOX_URL": o.SandboxURL} {
+		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
+			return o, fmt.Errorf("%s: %.80q is no http or https address", name, address)
+		}
+	}
+	o.Template = cmp.Or(o.Template, DefaultTemplate)
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.RequestTimeout = cmp.Or(o.RequestTimeout, DefaultRequestTimeout)
+	if o.Timeout < 10*time.Second || o.Timeout > 24*time.Hour || o.RequestTimeout < 0 {
+		return o, fmt.Errorf("a sandbox lives from 10s to 24h without us, not %v, and a request takes no %v", o.Timeout, o.RequestTimeout)
+	}
+	var err error
+	if o.APIKey.value == "" && o.APIKeyFile != "" {
+		if o.APIKey, err = readKey(o.APIKeyFile); err != nil {
+			return o, fmt.Errorf("read the key of E2B: %w", err)
+		}
+	}
+	switch key := o.APIKey.value; {
+	case key == "":
+		err = errors.New("there is no key for E2B: set E2B_API_KEY, or name the file that holds it")
+	case len(key) > maxKeyBytes || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+		err = errors.New("the key for E2B holds what no key does: E2B_API_KEY, or its file, must be the key alone")
+	}
+	return o, err
+}
+
+func readKey(name string) (Secret, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return Secret{}, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
+	return NewSecret(string(content)), err
+}
+
+// client is the HTTP client without what would break streams or leak the key.
+func (o Options) client() *http.Client {
+	client := http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: 20 * time.Second, IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 32,
+	}}
+	if o.HTTPClient != nil {
+		client = *o.HTTPClient
+	}
+	client.Timeout = 0
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &client
+}

@@ -1,0 +1,172 @@
+package e2b
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Runtime implements [sandbox.Runtime] with sandboxes of an E2B service.
+type Runtime struct {
+	client   *client
+	instance *instance
+	idle     time.Duration // how long a stream may be silent
+
+	mu         sync.Mutex
+	containers map[*container]struct{}
+	probed     bool
+	reclaimed  bool
+	closed     bool
+}
+
+// idleTimeout is a few of the keep-alives that streams are asked for.
+const idleTimeout = 2 * time.Minute
+
+// New makes a runtime. It speaks with nobody yet: [Runtime.Probe] does.
+func New(opts Options) (*Runtime, error) {
+	opts, err := opts.complete()
+	if err != nil {
+		return nil, err
+	}
+	in, err := newInstance(opts.RuntimeDir)
+	if err != nil {
+		return nil, err
+	}
+	return &Runtime{
+		client: &client{options: opts, http: opts.client()}, instance: in,
+		idle: idleTimeout, containers: map[*container]struct{}{},
+	}, nil
+}
+
+// Name implements [sandbox.Runtime].
+func (r *Runtime) Name() string { return "e2b" }
+
+// Probe implements [sandbox.Runtime]: it asks the service for a list, which needs
+// the key.
+func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	r.mu.Lock()
+	probed := r.probed
+	r.mu.Unlock()
+	if !probed {
+		if _, err := r.client.control(ctx, "ask whether the key is valid", http.MethodGet, "/v2/sandboxes?limit=1", "", nil, nil); err != nil {
+			return sandbox.Capabilities{}, err
+		}
+		r.mu.Lock()
+		r.probed = true
+		r.mu.Unlock()
+	}
+	const template = "Make a template that has as much as you want to allow, and name it as the image"
+	return sandbox.Capabilities{
+		Runtime:  r.Name(),
+		Levels:   []sandbox.Level{sandbox.LevelFull},
+		Networks: []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost, sandbox.NetworkAllowlist, sandbox.NetworkFull},
+		Mechanisms: []sandbox.Mechanism{
+			{Name: "vm", State: api.Enforced, Detail: "a virtual machine for each container; the service's word, which cannot be checked from here"},
+			{Name: "network", State: api.Enforced, Detail: "the service's firewall: addresses and names, no ports; loopback is always up"},
+			{Name: "user", State: api.Enforced, Detail: "a user that nothing else has, and none that may become root"},
+			{Name: "limit:" + sandbox.LimitDisk, State: api.Enforced, Detail: "tmpfs in the sandbox, where its template can mount"},
+			{Name: "limit:" + sandbox.LimitProcesses, State: api.Enforced, Detail: "RLIMIT_NPROC of that user"},
+			{Name: "limit:" + sandbox.LimitOpenFiles, State: api.Enforced, Detail: "RLIMIT_NOFILE"},
+			{Name: "limit:" + sandbox.LimitCPUTime, State: api.Sampled, Detail: "of the main process and the children it has waited for"},
+			{Name: "limit:" + sandbox.LimitMemory, State: api.Degraded, Detail: "what the template has, for all of the sandbox together", Mend: template},
+			{Name: "limit:" + sandbox.LimitCPUs, State: api.Absent, Detail: "the cores that the template has", Mend: template},
+		},
+		TTY: true,
+	}, nil
+}
+
+// Create implements [sandbox.Runtime].
+func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	spec.Network = spec.Network.Normal()
+	template, err := r.admit(spec)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := firewall(spec.Network)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := planMounts(spec.Mounts)
+	if err != nil {
+		return nil, err
+	}
+	r.reclaimOnce(ctx)
+	c := &container{rt: r, spec: spec, rules: rules, current: rules, began: time.Now(), gone: make(chan struct{})}
+	c.alive, c.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := c.create(ctx, template, plan); err != nil {
+		return nil, errors.Join(err, c.Delete(context.WithoutCancel(ctx)))
+	}
+	if !r.remember(c) {
+		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(context.WithoutCancel(ctx)))
+	}
+	return c, nil
+}
+
+// admit refuses what E2B cannot make, and finds the template.
+func (r *Runtime) admit(spec sandbox.Spec) (template string, err error) {
+	switch spec.Level {
+	case sandbox.LevelFull, sandbox.LevelAuto, "":
+	case sandbox.LevelRestricted, sandbox.LevelNone:
+		return "", &sandbox.UnsupportedError{What: "isolation " + string(spec.Level), Reason: "every sandbox of E2B is a virtual machine", Mend: "Ask for isolation full or auto"}
+	default:
+		return "", fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
+	}
+	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 || spec.BuildDisk.Bytes < 0 || spec.BuildDisk.Bytes > 0 && spec.BuildDisk.Inodes <= 0 {
+		return "", errors.New("a container needs a disk limit")
+	}
+	if spec.WorkspaceOnDisk {
+		return "", &sandbox.UnsupportedError{What: "a workspace on disk", Reason: "the disk of a sandbox has no limit for one directory", Mend: "Leave the workspace in memory"}
+	}
+	template = r.client.options.Template
+	if spec.Image != "" {
+		if template = r.client.options.Templates[spec.Image]; template == "" {
+			template = spec.Image
+		}
+	}
+	return template, spec.Network.Validate()
+}
+
+func (r *Runtime) remember(c *container) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.containers[c] = struct{}{}
+	return true
+}
+
+func (r *Runtime) forget(c *container) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.containers, c)
+}
+
+// Close implements [sandbox.Runtime].
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	var left []*container
+	for c := range r.containers {
+		left = append(left, c)
+	}
+	r.mu.Unlock()
+	errs := make([]error, len(left))
+	var all sync.WaitGroup
+	for i, c := range left {
+		all.Go(func() { errs[i] = c.Delete(context.Background()) }) //nolint:forbidigo // closing has no caller's context, and each request has a time limit
+	}
+	all.Wait()
+	err := errors.Join(errs...)
+	r.instance.release(err == nil)
+	return err
+}
