@@ -87,7 +87,7 @@ func (c *Container) prepare() error {
 	}
 	c.groups = c.findGroups()
 	for _, l := range c.opts.Layers {
-		if err := c.makeLayer(l); err != nil {
+		if err := c.makeLayer(l, maxLinks); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (c *Container) filter(p sandbox.Process) ([]byte, error) {
 	}
 	opts := c.opts.Filter
 	opts.Inet = network.Mode != sandbox.NetworkNone
-	opts.NoUDP = opts.Inet && opts.NoUDP
+	opts.NoUDP, opts.OneUser = opts.Inet && opts.NoUDP, true
 	arch, err := seccomp.ArchOf(c.opts.Arch)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package guest
 import (
 	"encoding/binary"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,14 @@ import (
 type figure struct {
 	value int64
 	known bool
+}
+
+// since is how much it has grown; one that was not known then has not.
+func (f figure) since(before figure) int64 {
+	if !f.known || !before.known {
+		return 0
+	}
+	return max(0, f.value-before.value)
 }
 
 // counters are what control groups count of the whole container, init and all
@@ -33,6 +42,10 @@ type groupFiles struct {
 	version int // 0: none
 	files   []groupFile
 }
+
+// ofOwnGroup are the files that tell a container's own group: the root of a
+// hierarchy, which is the host's, has a memory.stat but none of these.
+var ofOwnGroup = []string{"memory.current", "memory.usage_in_bytes", "pids.current"}
 
 // groupFile is one file and how it is read.
 type groupFile struct {
@@ -71,8 +84,8 @@ var filesV1 = []groupFile{
 	{"pids/pids.events", func(s string, c *counters) { c.denials = field(s, "max") }},
 }
 
-// findGroups finds out which files there are. A container that sees a root group,
-// which has no memory.current, sees the host's and not its own.
+// findGroups finds out which files there are. A container that sees a root group
+// sees the host's and not its own.
 func (c *Container) findGroups() groupFiles {
 	if c.opts.CgroupDir == "" {
 		return groupFiles{}
@@ -85,7 +98,7 @@ func (c *Container) findGroups() groupFiles {
 			}
 		}
 		for _, f := range have {
-			if controller, _, _ := strings.Cut(path.Base(f.name), "."); controller == "memory" || controller == "pids" {
+			if slices.Contains(ofOwnGroup, path.Base(f.name)) {
 				return groupFiles{version, have}
 			}
 		}
@@ -197,8 +210,8 @@ func (pr *process) metrics(now counters, known bool, usage *spawn.Usage) sandbox
 	}
 	source := "cgroup" + strconv.Itoa(pr.c.groups.version)
 	set := func(to **int64, before, after figure, names ...string) {
-		if after.known {
-			value := max(0, after.value-before.value)
+		if after.known && before.known {
+			value := after.since(before)
 			*to = &value
 			for _, name := range names {
 				m.Sources[name] = source
@@ -206,8 +219,8 @@ func (pr *process) metrics(now counters, known bool, usage *spawn.Usage) sandbox
 		}
 	}
 	b := pr.before
-	if now.cpuUser.known && now.cpuSystem.known {
-		user, system := time.Duration(now.cpuUser.value-b.cpuUser.value), time.Duration(now.cpuSystem.value-b.cpuSystem.value)
+	if now.cpuUser.known && now.cpuSystem.known && b.cpuUser.known && b.cpuSystem.known {
+		user, system := time.Duration(now.cpuUser.since(b.cpuUser)), time.Duration(now.cpuSystem.since(b.cpuSystem))
 		m.CPUUser, m.CPUSystem = &user, &system
 		for _, name := range []string{"cpu_time_s", "cpu_user_s", "cpu_system_s"} {
 			m.Sources[name] = source
@@ -216,7 +229,7 @@ func (pr *process) metrics(now counters, known bool, usage *spawn.Usage) sandbox
 	set(&m.IOReadBytes, b.ioRead, now.ioRead, "io_read_bytes")
 	set(&m.IOWriteBytes, b.ioWritten, now.ioWritten, "io_write_bytes")
 	set(&m.PageFaults, b.pageFaults, now.pageFaults, "page_faults")
-	set(&m.MemoryBytes, figure{}, now.memory)
+	set(&m.MemoryBytes, figure{0, true}, now.memory)
 	set(&m.Processes, figure{1, true}, now.processes) // without init
 	pr.peaks(&m, now, source)
 	return m
@@ -241,7 +254,7 @@ func (pr *process) peaks(m *sandbox.Metrics, now counters, source string) {
 	// this process's.
 	already := pr.before.memory.value
 	peak, from := max(0, pr.peak-already), "runtime"
-	if now.memoryPeak.known && now.memoryPeak.value > pr.before.memoryPeak.value {
+	if now.memoryPeak.since(pr.before.memoryPeak) > 0 {
 		peak, from = max(0, now.memoryPeak.value-already), source
 	} else if m.MemoryPeakBytes != nil && *m.MemoryPeakBytes >= peak {
 		peak, from = *m.MemoryPeakBytes, "rusage"

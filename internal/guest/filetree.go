@@ -41,7 +41,7 @@ const statxSize = 256 // struct statx, of which no version is smaller
 func statOf(b []byte) look {
 	e := binary.NativeEndian
 	return look{
-		mode: e.Uint16(b[28:]), links: e.Uint32(b[16:]), inode: e.Uint64(b[32:]), size: e.Uint64(b[40:]),
+		mode: e.Uint16(b[28:]), links: e.Uint32(b[16:]), inode: e.Uint64(b[32:]), size: min(e.Uint64(b[40:]), maxCount),
 		device:   uint64(e.Uint32(b[136:]))<<32 | uint64(e.Uint32(b[140:])),
 		modified: time.Unix(int64(e.Uint64(b[112:])), int64(e.Uint32(b[120:]))),
 	}
@@ -127,18 +127,54 @@ func (t *fileTree) WriteFile(name string, content io.Reader, mode fs.FileMode) e
 			return err
 		}
 		if n > 0 || first {
-			if err := t.write(name, buf[:n], mode.Perm(), first); err != nil {
+			if err := t.write(name, buf[:n], mode.Perm()|ownerWrites, first); err != nil {
 				return err
 			}
 		}
 		if end {
-			return nil
+			return t.protect(name, mode.Perm())
 		}
 	}
 }
 
+// ownerWrites is what the next piece of a file needs, which is opened anew.
+const ownerWrites = 0o200
+
+// protect takes it away again from a file that is not to be written.
+func (t *fileTree) protect(name string, mode fs.FileMode) error {
+	if mode&ownerWrites != 0 {
+		return nil
+	}
+	var p spawn.Program
+	c := t.c.calls
+	dir, last := t.down(&p, name, false)
+	fd := p.Call(stepOpen, c.openat, dir, p.String(last), spawn.Value(oWRONLY|oNONBLOCK|c.oNofollow|oCLOEXEC), spawn.Value(0)).Save()
+	p.Call(stepChmod, c.fchmod, fd, spawn.Value(mode))
+	_, err := t.do(&p, "write", name)
+	return err
+}
+
+// writesAtMost is how many writes a piece may take: the second one says why there
+// was no room for all of it.
+const writesAtMost = 64
+
 // write writes a piece of a file: the first one replaces what is there.
 func (t *fileTree) write(name string, b []byte, mode fs.FileMode, first bool) error {
+	for range writesAtMost {
+		n, err := t.writeSome(name, b, mode, first)
+		if err != nil || n >= len(b) {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		b, first = b[n:], false
+	}
+	return &fs.PathError{Op: "write", Path: name, Err: io.ErrShortWrite}
+}
+
+// writeSome writes as much of a piece as one call does.
+func (t *fileTree) writeSome(name string, b []byte, mode fs.FileMode, first bool) (int, error) {
 	var p spawn.Program
 	c := t.c.calls
 	dir, last := t.down(&p, name, first)
@@ -157,15 +193,9 @@ func (t *fileTree) write(name string, b []byte, mode fs.FileMode, first bool) er
 	}
 	reply, err := t.do(&p, "write", name)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if n := int(binary.NativeEndian.Uint32(written.Of(reply, 4))); n < len(b) {
-		if n <= 0 {
-			return &fs.PathError{Op: "write", Path: name, Err: io.ErrShortWrite}
-		}
-		return t.write(name, b[n:], mode, false) // which says why there was no room
-	}
-	return nil
+	return int(binary.NativeEndian.Uint32(written.Of(reply, 4))), nil
 }
 
 // MkdirAll implements [sandbox.FileTree].

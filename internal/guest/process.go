@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -50,7 +51,7 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 			return nil, err
 		}
 	}
-	p.Env = append(append([]string(nil), c.opts.Environment...), p.Env...)
+	p.Env = environment(c.opts.Environment, p.Env)
 	if p.Dir == "" {
 		p.Dir = sandbox.WorkspaceDir
 	}
@@ -67,6 +68,23 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	go pr.watch()
 	go pr.finish()
 	return pr, nil
+}
+
+// environment is that of a container as far as the process has no other value: of
+// two, programs differ in which they take.
+func environment(container, process []string) []string {
+	own := map[string]bool{}
+	for _, kv := range process {
+		name, _, _ := strings.Cut(kv, "=")
+		own[name] = true
+	}
+	var all []string
+	for _, kv := range container {
+		if name, _, _ := strings.Cut(kv, "="); !own[name] {
+			all = append(all, kv)
+		}
+	}
+	return append(all, process...)
 }
 
 // launch has init fork the program, returns when it was executed, and begins to
@@ -190,7 +208,7 @@ func (pr *process) look() counters {
 	pr.mu.Lock()
 	pr.peak, pr.most = max(pr.peak, now.memory.value), max(pr.most, now.processes.value-1) // without init
 	pr.mu.Unlock()
-	if now.oomKills.value > pr.before.oomKills.value {
+	if now.oomKills.since(pr.before.oomKills) > 0 {
 		pr.killOnce()
 	}
 	return now
@@ -253,21 +271,30 @@ func (pr *process) gather(usage spawn.Usage) {
 	pr.exit.WriteError = pr.writeError
 	pr.mu.Unlock()
 	if known {
-		pr.exit.OOMKills = now.oomKills.value - pr.before.oomKills.value
-		pr.exit.ProcessDenials = now.denials.value - pr.before.denials.value
+		pr.exit.OOMKills = now.oomKills.since(pr.before.oomKills)
+		pr.exit.ProcessDenials = now.denials.since(pr.before.denials)
 	}
 	pr.exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
 	pr.exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
 }
 
 // restOfTerminal reads what a terminal still holds when everybody who wrote to it
-// is dead: no more than a kernel's buffer.
+// is dead: no more than a kernel's buffer. Init stops to pass it on first, or parts
+// of it would come in between, or behind its end: a stream that is not asked for
+// takes its place, and one of which nothing ever comes that of the other.
 func (c *Container) restOfTerminal() (rest []byte) {
 	const most = 64 << 10
+	var take spawn.Program
+	silent := take.Call("eventfd2", c.calls.eventfd2, spawn.Value(0), spawn.Value(oCLOEXEC)).Save()
+	take.Carry(2, spawn.FD(spawn.StreamFD(1)))
+	take.Carry(1, silent)
+	if _, err := c.init.Do(&take); err != nil {
+		return nil
+	}
 	for len(rest) < most {
 		var p spawn.Program
 		size, content := p.Answer(4), p.Answer(4<<10)
-		p.Call(stepRead, c.calls.read, spawn.FD(spawn.StreamFD(1)), content, spawn.Value(4<<10)).Allow(eAGAIN).SaveAt(size, 0)
+		p.Call(stepRead, c.calls.read, spawn.FD(spawn.StreamFD(2)), content, spawn.Value(4<<10)).Allow(eAGAIN).SaveAt(size, 0)
 		reply, err := c.init.Do(&p)
 		if err != nil {
 			return rest // EIO: nobody has it open
@@ -342,8 +369,11 @@ func (pr *process) Signal(sig syscall.Signal) error {
 	return pr.c.tell(&p)
 }
 
-// Kill implements [sandbox.Running].
+// Kill implements [sandbox.Running]. It kills whatever there is, so that no process
+// may start meanwhile that is not meant.
 func (pr *process) Kill() error {
+	pr.c.starting.Lock()
+	defer pr.c.starting.Unlock()
 	if pr.ended() {
 		return nil
 	}
@@ -370,12 +400,16 @@ func (pr *process) Metrics() (sandbox.Metrics, error) {
 	return pr.metrics(now, known, nil), nil
 }
 
-// Resize implements [sandbox.Running].
+// Resize implements [sandbox.Running]. A terminal that is gone with its process is
+// no error.
 func (pr *process) Resize(rows, cols uint16) error {
 	if !pr.tty {
 		return errors.New("the process has no terminal")
 	}
+	if pr.ended() {
+		return nil
+	}
 	var p spawn.Program
-	p.Call("ioctl TIOCSWINSZ", pr.c.calls.ioctl, spawn.FD(spawn.StreamFD(1)), spawn.Value(tiocSWINSZ), p.Bytes(winsize(rows, cols)))
+	p.Call("ioctl TIOCSWINSZ", pr.c.calls.ioctl, spawn.FD(spawn.StreamFD(1)), spawn.Value(tiocSWINSZ), p.Bytes(winsize(rows, cols))).Allow(eNOTTY)
 	return pr.c.tell(&p)
 }

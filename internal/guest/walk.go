@@ -33,12 +33,16 @@ type walker struct {
 // walk visits what a directory holds. One that has vanished, or that the program
 // has closed, holds nothing.
 func (w *walker) walk(dir string, depth int) error {
+	empty := 0
 	for offset := int64(0); w.left > 0; {
 		names, next, err := w.tree.list(dir, offset)
 		if errors.Is(err, spawn.ErrGone) {
 			return err
 		}
-		if err != nil || next == offset {
+		if len(names) == 0 { // only . and .., or an init that keeps us here
+			empty++
+		}
+		if err != nil || next == offset || empty > 2 {
 			return nil
 		}
 		offset = next

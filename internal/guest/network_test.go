@@ -1,0 +1,82 @@
+package guest
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// compiled is the filter that a process should have.
+func compiled(t *testing.T, opts seccomp.Options) []byte {
+	t.Helper()
+	arch, err := seccomp.ArchOf("arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := seccomp.Compile(seccomp.Default(opts), arch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seccomp.Marshal(program)
+}
+
+// TestNetworkOfProcess: a process has the network of its container, or none. It is
+// the filter that takes it away, whatever namespace there is.
+func TestNetworkOfProcess(t *testing.T) {
+	const none, localhost, allowlist, full = sandbox.NetworkNone, sandbox.NetworkLocalhost, sandbox.NetworkAllowlist, sandbox.NetworkFull
+	own := func(mode sandbox.NetworkMode, allow ...string) *sandbox.NetworkPolicy {
+		return &sandbox.NetworkPolicy{Mode: mode, Allow: allow}
+	}
+	for _, test := range []struct {
+		container sandbox.NetworkMode
+		process   *sandbox.NetworkPolicy
+		inet      bool
+		refused   bool
+	}{
+		{container: ""},
+		{container: none},
+		{container: localhost, inet: true},
+		{container: full, inet: true},
+		{container: localhost, process: own(none)},
+		{container: localhost, process: own("")},
+		{container: localhost, process: own(localhost), inet: true},
+		{container: allowlist, process: own(none)},
+		{container: none, process: own(none)},
+		{container: none, process: own(localhost), refused: true},
+		{container: none, process: own(full), refused: true},
+		{container: "", process: own("", "example.org"), refused: true},
+		{container: localhost, process: own(allowlist), refused: true},
+		{container: localhost, process: own(full), refused: true},
+		{container: localhost, process: own(none, "example.org"), refused: true},
+		{container: allowlist, process: own(full), refused: true},
+		{container: full, process: own("everything"), refused: true},
+	} {
+		for _, filter := range []seccomp.Options{{}, {NoUDP: true, AllowAffinity: true}} {
+			c := &Container{opts: Options{Arch: "arm64", Network: sandbox.NetworkPolicy{Mode: test.container}, Filter: filter}, filters: map[seccomp.Options][]byte{}}
+			got, err := c.filter(sandbox.Process{Network: test.process})
+			if test.refused {
+				if err == nil {
+					t.Errorf("%q in %q was allowed", test.process.Mode, test.container)
+				}
+				continue
+			}
+			want := filter
+			want.Inet, want.NoUDP, want.OneUser = test.inet, filter.NoUDP && test.inet, true
+			if err != nil || !bytes.Equal(got, compiled(t, want)) {
+				t.Errorf("%+v in %q: another filter than that of %+v, %v", test.process, test.container, want, err)
+			}
+		}
+	}
+	if slices.Equal(compiled(t, seccomp.Options{}), compiled(t, seccomp.Options{Inet: true})) {
+		t.Error("with a network there is no other filter")
+	}
+	c := &Container{opts: Options{Arch: "arm64"}, filters: map[seccomp.Options][]byte{}}
+	var network *sandbox.NetworkError
+	if _, err := c.filter(sandbox.Process{Network: own("everything")}); !errors.As(err, &network) {
+		t.Errorf("a mode that there is not: %v", err)
+	}
+}
