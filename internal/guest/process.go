@@ -316,7 +316,7 @@ func (c *Container) killRest() {
 		defer close(idle)
 		c.init.WaitIdle()
 	}()
-	for wait := 10 * time.Millisecond; ; wait *= 2 {
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		if c.killAll(0) != nil {
 			return // init is gone, and with it all
 		}
