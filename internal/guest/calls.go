@@ -75,6 +75,8 @@ const (
 	rlimitFSIZE       = 1
 	rlimitCORE        = 4
 	rlimitNOFILE      = 7
+	rlimitMEMLOCK     = 8
+	rlimitMSGQUEUE    = 12
 	eNOENT            = syscall.Errno(2)
 	eSRCH             = syscall.Errno(3)
 	eAGAIN            = syscall.Errno(11)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"sync"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -40,6 +41,9 @@ type Options struct {
 	// SetLimits has the container's control groups hold the limits of the next
 	// process; nil where nothing can be changed.
 	SetLimits func(context.Context, sandbox.Limits) error
+	// Lift takes the memory limit away when every program is dead: what init does then
+	// is ours. It may be nil.
+	Lift func()
 	// Ended asks why init has ended although nobody ended it. It returns how that
 	// looks for the process that ran, or an error that is ours; nil knows nothing.
 	Ended func() (sandbox.Exit, error)
@@ -116,16 +120,47 @@ func (c *Container) Delete(ctx context.Context) error {
 	c.deleted = true
 	running := c.running
 	c.mu.Unlock()
+	err := c.remove(ctx)
+	if running != nil {
+		<-running.done
+	}
+	return err
+}
+
+// remove removes the container, once.
+func (c *Container) remove(ctx context.Context) error {
 	c.removing.Do(func() {
 		// Init ends when its stream does, and all that it holds with it: the
 		// engine has nothing left to kill.
 		_ = c.init.Close()
 		c.removed = c.opts.Remove(ctx)
-		if running != nil {
-			<-running.done
-		}
 	})
 	return c.removed
+}
+
+// patience is how long init may take to kill, with the little CPU time that programs
+// leave it. None has a hold of it; one that had found a way would gain no more.
+const patience = 15 * time.Second
+
+// within has something done, and gives the container up when that takes too long.
+func (c *Container) within(do func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		do()
+	}()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-done:
+		return
+	case <-timeout.C:
+	}
+	c.mu.Lock()
+	c.deleted = true
+	c.mu.Unlock()
+	_ = c.remove(context.Background()) // Delete tells
+	<-done
 }
 
 // filter is the seccomp program of a process. A process has no more of a network

@@ -52,8 +52,10 @@ func (l *launcher) pipes() {
 		ours, theirs := l.p.Cell(ends, 0), l.p.Cell(ends, 4)
 		if stream == 0 {
 			ours, theirs = theirs, ours
-			l.nonblock(ours)
 		}
+		// A program can read what it has written before init does, and fill what it
+		// is to read: init waits for neither.
+		l.nonblock(ours)
 		l.p.Carry(stream, ours)
 		l.theirs[stream] = theirs
 	}
@@ -172,7 +174,11 @@ type rlimit struct {
 
 // rlimits are the limits of a process, beside those of the container.
 func rlimits(l sandbox.Limits) []rlimit {
-	limits := []rlimit{{"core", rlimitCORE, 0, 0}}
+	limits := []rlimit{
+		{"core", rlimitCORE, 0, 0},
+		{"memlock", rlimitMEMLOCK, 64 << 10, 64 << 10},
+		{"msgqueue", rlimitMSGQUEUE, 0, 0},
+	}
 	add := func(name string, resource int, soft, hard int64) {
 		if soft > 0 {
 			limits = append(limits, rlimit{name, resource, uint64(soft), uint64(hard)})

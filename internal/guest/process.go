@@ -59,7 +59,7 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	pr.before, _ = c.count()
 	pr.started = time.Now()
 	if err := pr.launch(p); err != nil {
-		c.killRest()
+		c.within(c.killRest)
 		return nil, err
 	}
 	c.mu.Lock()
@@ -225,12 +225,17 @@ func (pr *process) finish() {
 		pr.gone()
 		return
 	}
-	pr.c.killRest()
-	if pr.stdin != nil {
-		_ = pr.stdin.Close()
-	}
-	if pr.screen != nil {
-		pr.screen.Close(pr.c.restOfTerminal())
+	pr.c.within(func() {
+		pr.c.killRest()
+		if pr.stdin != nil {
+			_ = pr.stdin.Close()
+		}
+		if pr.screen != nil {
+			pr.screen.Close(pr.c.restOfTerminal())
+		}
+	})
+	if pr.c.opts.Lift != nil {
+		pr.c.opts.Lift()
 	}
 	pr.copies.Wait()
 	pr.exit.Code = exit.Status.ExitStatus()
@@ -377,7 +382,9 @@ func (pr *process) Kill() error {
 	if pr.ended() {
 		return nil
 	}
-	return ignoreGone(pr.c.killAll(pr.pid))
+	var err error
+	pr.c.within(func() { err = ignoreGone(pr.c.killAll(pr.pid)) })
+	return err
 }
 
 // tell has a program carried out; an init that is gone is no error: so is what it

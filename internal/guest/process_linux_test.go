@@ -379,6 +379,10 @@ func TestTerminal(t *testing.T) {
 	}
 	equal(t, "code of one that reads nothing", w.run(terminal("exit 6", bytes.NewReader(make([]byte, 1<<20)))).Code, 6)
 
+	// A terminal in raw mode that is full of what nobody reads takes no more, and its
+	// end is that of the input.
+	equal(t, "code of one that leaves it full", w.run(terminal("stty raw -echo; sleep 0.1; exit 5", bytes.NewReader(bytes.Repeat([]byte("q"), 1<<20)))).Code, 5)
+
 	running, _ := w.line(terminal("trap 'stty size >size; exit 8' WINCH; echo ready; while :; do sleep 0.01; done", nil))
 	must(t, running.Resize(11, 22))
 	exit, err := running.Wait()

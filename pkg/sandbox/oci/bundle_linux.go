@@ -14,6 +14,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -404,8 +405,23 @@ func (b *bundle) config() specs.Spec {
 			Resources:     &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}}},
 			MaskedPaths:   maskedPaths(),
 			ReadonlyPaths: []string{"/proc/sys"},
+			Sysctl:        b.sysctls(),
 		},
 	}
+}
+
+// sysctls are the settings of a network namespace whose loopback programs may use:
+// what its buffers hold is charged to nobody on version 1.
+func (b *bundle) sysctls() map[string]string {
+	if b.spec.Network.Mode == sandbox.NetworkNone || b.flavour.ownKernel {
+		return nil
+	}
+	settings := map[string]string{}
+	for _, s := range netns.Sysctls() {
+		name, _ := strings.CutPrefix(s.Path, "/proc/sys/")
+		settings[strings.ReplaceAll(name, "/", ".")] = s.Value
+	}
+	return settings
 }
 
 // maskedPaths are the names of /proc that tell of the host or of other runs, or

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -29,13 +30,17 @@ type setting struct {
 // process. The OCI runtime has made them; to ask it for a change would start it
 // again, and not every one can.
 func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
-	settings, unified := settingsV1(l), false
-	if _, err := os.Stat(filepath.Join(groupRoot, "cgroup.controllers")); err == nil {
-		settings, unified = settingsV2(l), true
+	e.limits = l
+	if l.MemoryBytes > 0 {
+		l.MemoryBytes += e.left()
+	}
+	settings := settingsV1(l)
+	if unified() {
+		settings = settingsV2(l)
 	}
 	for _, s := range settings {
 		dir := filepath.Join(groupRoot, s.controller, groupName(e.b.id))
-		if unified {
+		if unified() {
 			dir = filepath.Join(groupRoot, groupName(e.b.id))
 		}
 		err := writeFile(filepath.Join(dir, s.file), s.value)
@@ -45,6 +50,42 @@ func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
 		return fmt.Errorf("set the limits of the container: %w", err)
 	}
 	return nil
+}
+
+// left is what processes before have left as files in memory, in bytes: the next one
+// does not pay for what a compiler has made.
+func (e *engine) left() int64 {
+	name, field := filepath.Join(groupRoot, "memory", groupName(e.b.id), "memory.stat"), "total_shmem "
+	if unified() {
+		name, field = filepath.Join(groupRoot, groupName(e.b.id), "memory.stat"), "shmem "
+	}
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return 0 // the limit is then for all of it
+	}
+	for line := range strings.Lines(string(content)) {
+		if rest, ok := strings.CutPrefix(line, field); ok {
+			n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64)
+			if err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// lift takes the limits away: what init does for us, when the programs are dead, must
+// not fail for what they have left in memory.
+func (e *engine) lift() {
+	held := e.limits
+	_ = e.setLimits(context.Background(), sandbox.Limits{}) // the container may be gone
+	e.limits = held
+}
+
+// unified tells whether this host has version 2 alone.
+func unified() bool {
+	_, err := os.Stat(filepath.Join(groupRoot, "cgroup.controllers"))
+	return err == nil
 }
 
 // writeFile writes to a file that is there.
@@ -61,12 +102,17 @@ func writeFile(name, value string) error {
 // program that needs a burst to start waits for most of it.
 const period = 1_000_000
 
+// initMemory is what init takes of the container's group, which the programs' limit
+// is not to pay for: its pages, what it carries of streams and files, and what the
+// kernel has for it, in bytes.
+const initMemory = 1 << 20
+
 // settingsV1 are limits for version 1. Memory and swap together are never less than
 // memory alone, so that either may have to go first.
 func settingsV1(l sandbox.Limits) []setting {
 	memory, quota, processes := "-1", "-1", "max"
 	if l.MemoryBytes > 0 {
-		memory = strconv.FormatInt(l.MemoryBytes, 10)
+		memory = strconv.FormatInt(l.MemoryBytes+initMemory, 10)
 	}
 	if l.CPUs > 0 {
 		quota = strconv.FormatInt(int64(l.CPUs*period), 10)
@@ -90,7 +136,7 @@ func settingsV1(l sandbox.Limits) []setting {
 func settingsV2(l sandbox.Limits) []setting {
 	memory, swap, quota, processes := "max", "max", "max", "max"
 	if l.MemoryBytes > 0 {
-		memory, swap = strconv.FormatInt(l.MemoryBytes, 10), "0"
+		memory, swap = strconv.FormatInt(l.MemoryBytes+initMemory, 10), "0"
 	}
 	if l.CPUs > 0 {
 		quota = strconv.FormatInt(int64(l.CPUs*period), 10)

@@ -149,7 +149,8 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 		r.ids.Give(b.uid)
 		return nil, err
 	}
-	running := &engine{r: r, b: b, conn: conn, pid: pid}
+	running := &engine{r: r, b: b, conn: conn, exited: make(chan struct{})}
+	go running.wait(pid)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	trees := []string{sandbox.WorkspaceDir}
@@ -163,11 +164,11 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	}
 	opts := guest.Options{
 		ID: b.id, Isolation: r.isolation(), Arch: runtime.GOARCH, Trees: trees, Layers: b.links, CgroupDir: cgroupDir,
-		Network: b.spec.Network, Filter: seccomp.Options{NoUDP: r.hybrid, AllowAffinity: true},
+		Network: b.spec.Network, Filter: seccomp.Options{NoUDP: !unified(), AllowAffinity: true},
 		Ended: running.ended, Remove: running.remove,
 	}
 	if !r.flavour.ownKernel {
-		opts.SetLimits = running.setLimits
+		opts.SetLimits, opts.Lift = running.setLimits, running.lift
 	}
 	c, err := guest.New(conn, opts)
 	if err != nil {
@@ -182,7 +183,9 @@ type engine struct {
 	r         *Runtime
 	b         *bundle
 	conn      *pipes
-	pid       int // of the runtime's process
+	exited    chan struct{} // closed when the runtime's process has, with status
+	status    spawn.WaitStatus
+	limits    sandbox.Limits // those that the control groups hold
 	container *guest.Container
 }
 
@@ -199,9 +202,33 @@ func (e *engine) whyNot(err error) error {
 	return fmt.Errorf("%s: %w", e.r.flavour.name, err)
 }
 
+// wait waits for the end of the runtime's process, which is that of the container.
+func (e *engine) wait(pid int) {
+	defer close(e.exited)
+	if exit, err := e.r.spawner.Wait(pid); err == nil {
+		e.status = exit.Status
+	}
+}
+
+// killed is the code with which a runtime passes on that init was killed.
+const killed = 128 + 9
+
 // ended tells how it looks when init has ended by itself. It is the first process
-// of its namespace, so whatever ended it has ended the program, too.
+// of its namespace, so whatever ended it has ended the program, too; and nothing
+// inside can kill it but the kernel, when the container has no memory left and
+// everything else in it is smaller.
 func (e *engine) ended() (sandbox.Exit, error) {
+	select {
+	case <-e.exited:
+	case <-time.After(removeTimeout):
+	}
+	select {
+	case <-e.exited:
+		if e.status.ExitStatus() == killed && e.limits.MemoryBytes > 0 {
+			return sandbox.Exit{Code: killed, Signal: killed - 128, OOMKills: 1}, nil
+		}
+	default:
+	}
 	if words := e.conn.words.lastLine(); words != "" {
 		return sandbox.Exit{}, fmt.Errorf("the container has ended: %s", words)
 	}
@@ -214,17 +241,12 @@ const removeTimeout = 5 * time.Second
 // remove ends the container and frees what it had.
 func (e *engine) remove(ctx context.Context) error {
 	_ = e.conn.Close()
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_, _ = e.r.spawner.Wait(e.pid)
-	}()
 	var err error
 	select {
-	case <-gone:
+	case <-e.exited:
 	case <-time.After(removeTimeout):
 		err = e.r.delete(ctx, e.b.id)
-		<-gone
+		<-e.exited
 	}
 	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
 	e.r.ids.Give(e.b.uid)

@@ -119,7 +119,7 @@ __asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tbl b
 
 #define call(n, a, b, c, d) call6((n), (u64)(a), (u64)(b), (u64)(c), (u64)(d), 0, 0)
 
-static const s64 EINTR_ = -4, EAGAIN_ = -11, EPIPE_ = -32, EINVAL_ = 22;
+static const s64 EINTR_ = -4, EAGAIN_ = -11, EPIPE_ = -32, EIO_ = -5, EINVAL_ = 22;
 
 static u8 message[MESSAGE_MAX] __attribute__((aligned(4096)));
 static s32 children[CHILDREN_MAX]; // memory is taken as far as it is used
@@ -376,7 +376,7 @@ __attribute__((noreturn)) void serve(void)
 			}
 		}
 		if (fds[2].revents)
-			pass_input();
+			pass_input(fds[2].revents);
 		for (int i = 1; i < 3; i++)
 			if (fds[2 + i].revents)
 				pass_output(i);

@@ -88,11 +88,16 @@ static void pass_output(int stream)
 }
 
 // pass_input gives the program what it takes without waiting.
-static void pass_input(void)
+static void pass_input(u16 events)
 {
 	s64 done = call(SYS_write, STREAM, input + input_at, input_end - input_at, 0);
-	if (done == EINTR_ || done == EAGAIN_)
+	if (done == EINTR_)
 		return;
+	if (done == EAGAIN_) {
+		if (!(events & 0x18)) // POLLERR, POLLHUP
+			return;
+		done = EIO_; // a terminal that is full, and that nobody has open
+	}
 	if (done < 0)
 		hang_up(0);
 	else if ((input_at += done) < input_end)
