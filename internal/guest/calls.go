@@ -77,6 +77,7 @@ const (
 	rlimitNOFILE      = 7
 	rlimitMEMLOCK     = 8
 	rlimitMSGQUEUE    = 12
+	ePERM             = syscall.Errno(1)
 	eNOENT            = syscall.Errno(2)
 	eSRCH             = syscall.Errno(3)
 	eAGAIN            = syscall.Errno(11)

@@ -112,7 +112,10 @@ func (l *launcher) child() {
 	p.Call("prctl PR_SET_NO_NEW_PRIVS", c.prctl, spawn.Value(prSETNoNewPrivs), spawn.Value(1), spawn.Value(0), spawn.Value(0), spawn.Value(0))
 	for _, limit := range rlimits(l.process.Limits) {
 		value := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, limit.soft), limit.hard)
-		p.Call("setrlimit "+limit.name, c.prlimit64, spawn.Value(0), spawn.Value(limit.resource), p.Bytes(value), spawn.Value(0))
+		call := p.Call("setrlimit "+limit.name, c.prlimit64, spawn.Value(0), spawn.Value(limit.resource), p.Bytes(value), spawn.Value(0))
+		if limit.spare {
+			call.Allow(ePERM)
+		}
 	}
 	p.Call(chdirStep, c.chdir, p.String(l.process.Dir))
 	p.Call("rt_sigprocmask", c.rtSigprocmask, spawn.Value(sigSETMASK), p.Bytes(make([]byte, 8)), spawn.Value(0), spawn.Value(8))
@@ -170,18 +173,20 @@ type rlimit struct {
 	name       string
 	resource   int
 	soft, hard uint64
+	// spare limits nobody has asked for; gVisor lets some of them be as they are.
+	spare bool
 }
 
 // rlimits are the limits of a process, beside those of the container.
 func rlimits(l sandbox.Limits) []rlimit {
 	limits := []rlimit{
-		{"core", rlimitCORE, 0, 0},
-		{"memlock", rlimitMEMLOCK, 64 << 10, 64 << 10},
-		{"msgqueue", rlimitMSGQUEUE, 0, 0},
+		{"core", rlimitCORE, 0, 0, false},
+		{"memlock", rlimitMEMLOCK, 64 << 10, 64 << 10, true},
+		{"msgqueue", rlimitMSGQUEUE, 0, 0, true},
 	}
 	add := func(name string, resource int, soft, hard int64) {
 		if soft > 0 {
-			limits = append(limits, rlimit{name, resource, uint64(soft), uint64(hard)})
+			limits = append(limits, rlimit{name, resource, uint64(soft), uint64(hard), false})
 		}
 	}
 	add("nofile", rlimitNOFILE, l.OpenFiles, l.OpenFiles)
