@@ -244,8 +244,6 @@ func (e *engine) remove(ctx context.Context) error {
 			err = nil
 		}
 	}
-	e.r.mu.Lock()
-	defer e.r.mu.Unlock()
-	delete(e.r.containers, e.container)
+	e.r.alive.Forget(e.container)
 	return e.r.failed("remove a container", err)
 }

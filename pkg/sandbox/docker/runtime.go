@@ -27,23 +27,20 @@ type Runtime struct {
 	preparing sync.Mutex // one image at a time
 	images    map[string]image
 
-	mu         sync.Mutex // guards the fields below
-	containers map[*guest.Container]struct{}
-	closed     bool
+	alive guest.Alive
 }
 
 // engineInfo is what an engine tells of itself.
 type engineInfo struct {
 	version string
 	cpus    int
-	swap    bool // counts towards memory limits
 	cgroups string
 	podman  bool
 }
 
 // New connects to the engine, and removes what dead clients have left there.
 func New(ctx context.Context, opts Options) (*Runtime, error) {
-	r := &Runtime{options: opts, images: map[string]image{}, containers: map[*guest.Container]struct{}{}}
+	r := &Runtime{options: opts, images: map[string]image{}}
 	if r.options.Notify == nil {
 		r.options.Notify = func(string) {}
 	}
@@ -67,7 +64,7 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 		return nil, r.failed("ask the Docker engine about itself", err)
 	}
 	i := answer.Info
-	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, swap: i.SwapLimit, cgroups: i.CgroupVersion}
+	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, cgroups: i.CgroupVersion}
 	of, err := r.client.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
 		_ = r.client.Close() // nothing is open
@@ -105,12 +102,8 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	closed := r.closed
-	r.containers[c] = struct{}{}
-	r.mu.Unlock()
-	if closed {
-		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
+	if err := r.alive.Add(ctx, c); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -199,18 +192,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
-	r.mu.Lock()
-	r.closed = true
-	var alive []*guest.Container
-	for c := range r.containers {
-		alive = append(alive, c)
-	}
-	r.mu.Unlock()
-	var errs []error
-	for _, c := range alive {
-		errs = append(errs, c.Delete(context.Background()))
-	}
-	return errors.Join(append(errs, r.client.Close())...)
+	return errors.Join(r.alive.Close(context.Background()), r.client.Close())
 }
 
 // Reclaim removes what dead clients have left in the engine. It returns a line for

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,10 +29,8 @@ type Runtime struct {
 	hybrid   bool
 	serial   atomic.Int64
 
-	mu         sync.Mutex // guards the fields below
-	containers map[*guest.Container]struct{}
-	leftovers  bool // a container was not removed whole
-	closed     bool
+	alive     guest.Alive
+	leftovers atomic.Bool // a container was not removed whole
 }
 
 // New starts the runtime. It takes an instance number, and reclaims what dead
@@ -50,7 +47,7 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	r := &Runtime{flavour: f, containers: map[*guest.Container]struct{}{}}
+	r := &Runtime{flavour: f}
 	_, err = os.Stat("/sys/fs/cgroup/unified/cgroup.controllers")
 	r.hybrid = err == nil
 	if r.instance, err = instance.New(dir, runtimeName, nil); err != nil {
@@ -77,7 +74,7 @@ func (r *Runtime) free() error {
 	if r.spawner != nil {
 		err = r.spawner.Close()
 	}
-	r.instance.Release(r.leftovers)
+	r.instance.Release(r.leftovers.Load())
 	return err
 }
 
@@ -102,12 +99,9 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err != nil {
 		return nil, errors.Join(err, instance.RemoveTree(b.dir))
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
+	if err := r.alive.Add(ctx, c); err != nil {
+		return nil, err
 	}
-	r.containers[c] = struct{}{}
 	return c, nil
 }
 
@@ -250,10 +244,10 @@ func (e *engine) remove(ctx context.Context) error {
 	}
 	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
 	e.r.ids.Give(e.b.uid)
-	e.r.mu.Lock()
-	defer e.r.mu.Unlock()
-	delete(e.r.containers, e.container)
-	e.r.leftovers = e.r.leftovers || err != nil
+	e.r.alive.Forget(e.container)
+	if err != nil {
+		e.r.leftovers.Store(true)
+	}
 	return err
 }
 
@@ -343,18 +337,7 @@ func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
 
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
-	r.mu.Lock()
-	r.closed = true
-	var alive []*guest.Container
-	for c := range r.containers {
-		alive = append(alive, c)
-	}
-	r.mu.Unlock()
-	var errs []error
-	for _, c := range alive {
-		errs = append(errs, c.Delete(context.Background()))
-	}
-	return errors.Join(append(errs, r.free())...)
+	return errors.Join(r.alive.Close(context.Background()), r.free())
 }
 
 // Reclaim frees what processes that died have left. It returns a line for each
