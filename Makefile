@@ -89,11 +89,19 @@ RUNSC ?= runsc --platform=ptrace --ignore-cgroups --network=none
 test-oci: setup build ## every OCI runtime: crun, runc and gVisor's runsc, which it installs
 	scripts/install.sh crun runc runsc
 	$(GO) test -count=1 -timeout 30m ./pkg/sandbox/oci -oci 'crun,runc,$(RUNSC)'
-	$(GO) test -count=1 -timeout 60m -run TestVerdicts ./test/cli -oci 'crun,runc,$(RUNSC)'
+	$(GO) test -count=1 -timeout 60m -run TestVerdicts ./test/cli -runtimes 'crun,runc,$(RUNSC)'
+
+.PHONY: test-runtimes
+test-runtimes: ## every runtime through every verdict, Docker, Podman, remote and e2b too; writes the table of docs/RUNTIMES.md
+	scripts/test-runtimes.sh
 
 .PHONY: test-docker
-test-docker: ## the conformance suite in containers of a Docker engine, which it starts, or that DOCKER_HOST names
+test-docker: ## containers of Docker and of Podman, which it installs and starts; or of the engine that DOCKER_HOST names
 	scripts/test-docker.sh
+
+.PHONY: test-default-image
+test-default-image: build ## build the default image from Debian's servers (400 MB), and run five languages in it
+	$(GO) test -count=1 -timeout 30m -v -run TestDefaultImage ./test/cli -default-image
 
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the conformance suite in containers of a Docker engine: one that it starts as
-# root and stops at the end, or the one that DOCKER_HOST names. Arguments go to the
-# tests, e.g. -docker-runtime runsc.
+# Runs the tests of containers of an engine, the conformance suite among them, on Docker
+# and on Podman, both started as root and stopped at the end; or on the engine alone that
+# DOCKER_HOST names. Arguments go to the tests, e.g. -test.run TestKeep.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,20 +15,47 @@ say() { printf 'test-docker: %s\n' "$*" >&2; }
 need_engine
 cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 work=$(mktemp -d)
-# stop stops the engine, also one that a test has started anew.
+small=''
+# stop stops the engines, also one that a test has started anew.
 stop() {
+	stop_podman "$work/podman" "$cache/podman"
+	if [[ -n $small ]]; then
+		kill "$small" && wait "$small"
+		umount "$work/small/exec/netns/default" "$work/small/data"
+	fi 2>/dev/null || true
 	[[ -z $engine ]] || engine=$(cat "$work/pid" 2>/dev/null || echo "$engine")
 	stop_engine "$work"
 	while [[ -n $engine ]] && kill -0 "$engine" 2>/dev/null; do sleep 0.1; done
 	rm -rf "$work"
 }
 trap stop EXIT
-start_engine "$work" "$cache/docker"
+
+# The tests are a program without libraries: one of them runs in an image that has
+# nothing else, and some as an ordinary user, whom root's rights would spare.
+CGO_ENABLED=0 go test -c -o "$work/docker.test" ./pkg/sandbox/docker
+cd pkg/sandbox/docker
+chmod 711 "$work"
+[[ $EUID -ne 0 ]] || setpriv --reuid=65534 --regid=65534 --clear-groups "$work/docker.test" -test.run 'TestNoPermission|TestSocketOf'
 
 # No registry may be in reach: the image is Debian with Python, made here.
-tar=$(test/container/image.sh "$cache" suite)
+tar=$(../../../test/container/image.sh "$cache" suite)
 image=sandbox-run-test:$(basename "$tar" .tar)
-docker image inspect "$image" >/dev/null 2>&1 || docker import "$tar" "$image" >/dev/null
+registry=127.0.0.1:$((20000 + RANDOM % 10000))
+# test_engine tests the engine that DOCKER_HOST names.
+test_engine() {
+	docker image inspect "$image" >/dev/null 2>&1 || docker import "$tar" "$image" >/dev/null
+	"$work/docker.test" -test.timeout 10m -docker "$DOCKER_HOST" -image "$image" -registry "$registry" "$@"
+}
+own=$([[ -n ${DOCKER_HOST-} ]] || echo yes)
+full=()
+if [[ -n $own ]]; then # an engine whose disk is soon full
+	mkdir -p "$work/small/data"
+	mount -t tmpfs -o size=64m sandbox-run-test "$work/small/data"
+	start_engine "$work/small" "$work/small/data"
+	small=$engine full=(-small-engine "$DOCKER_HOST")
+	unset DOCKER_HOST engine
+fi
+start_engine "$work" "$cache/docker"
 # The tests may kill an engine of ours.
 restart=()
 if [[ -n $engine ]]; then
@@ -51,4 +78,11 @@ if [[ -n $engine ]]; then
 	chmod +x "$work/restart"
 	restart=(-restart "$work/restart")
 fi
-go test -count=1 -timeout 20m ./pkg/sandbox/docker -docker "$DOCKER_HOST" -image "$image" "${restart[@]}" "$@"
+say "Docker: $(docker version --format '{{.Server.Version}}')"
+test_engine "${restart[@]}" "${full[@]}" "$@"
+if [[ -n $own ]]; then
+	command -v podman >/dev/null || install_packages podman
+	start_podman "$work/podman" "$cache/podman" "$registry"
+	say "Podman: $(podman --version)"
+	test_engine "$@"
+fi

@@ -4,8 +4,29 @@
 # one (test/cli starts the binary as uid 65534 itself).
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# One OCI runtime is a part of the suite; the others are for make test-oci.
-if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+
+say() { printf 'test: %s\n' "$*" >&2; }
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+# shellcheck source=test/container/engine.sh
+. test/container/engine.sh
+
+# One OCI runtime and a Docker engine are a part of the suite; the others are for make
+# test-oci and make test-docker.
+work=$(mktemp -d)
+stop() {
+	stop_engine "$work"
+	rm -rf "$work"
+}
+if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 	scripts/install.sh crun
+	need_engine
+	cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
+	trap stop EXIT
+	start_engine "$work" "$cache/docker"
+	tar=$(test/container/image.sh "$cache" suite)
+	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
+	docker image inspect "$SANDBOX_TEST_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_IMAGE" >/dev/null
+	unset DOCKER_HOST
 fi
-exec go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...
+go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...

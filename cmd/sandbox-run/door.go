@@ -23,9 +23,13 @@ type opener struct {
 	early *early // nil when nothing was opened ahead
 }
 
-// prepare begins to open the runtime. A configuration that names another one
-// wins later.
-func (o *opener) prepare() { o.early = openEarly() }
+// prepare begins to open the runtime, unless the environment names another one. A
+// configuration that does so wins later.
+func (o *opener) prepare() {
+	if name := os.Getenv("SANDBOX_TYPE"); name == "" || name == "local" || name == config.RuntimeAuto {
+		o.early = openEarly()
+	}
+}
 
 // drop closes what was prepared for nothing.
 func (o *opener) drop() {
@@ -36,8 +40,8 @@ func (o *opener) drop() {
 
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
-	f := engine.Runtimes(cfg, os.Getenv)
-	if o.early != nil {
+	f := engine.Runtimes(context.Background(), cfg, engine.Options{Getenv: os.Getenv, PullImages: true, Notify: notify})
+	if o.early != nil && cfg.Image == "" && !cfg.StrictVersions {
 		f["local"] = o.early.take
 	}
 	rt, warnings, err := engine.Open(context.Background(), cfg, f)
@@ -45,6 +49,11 @@ func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error
 		return nil, err
 	}
 	return door{executor.New(rt, engine.Executor(cfg, os.Getenv, warnings, notify)), rt}, nil
+}
+
+// reclaim is [engine.Reclaim] with this process's environment.
+func reclaim(ctx context.Context, cfg config.Config) ([]string, error) {
+	return engine.Reclaim(ctx, cfg, os.Getenv)
 }
 
 func (d door) Run(ctx context.Context, job cli.Job, sink executor.Sink) (*api.Result, error) {

@@ -7,7 +7,6 @@ import (
 	"runtime/debug"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
-	"github.com/sandbox-run/sandbox-run/internal/engine"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language/esbuild"
 )
@@ -30,5 +29,5 @@ func main() {
 func run(args []string) int {
 	var o opener
 	defer o.drop()
-	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, OpenServer: openServer, Reclaim: engine.Reclaim, Version: version})
+	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, OpenServer: openServer, Reclaim: reclaim, Version: version})
 }

@@ -34,7 +34,7 @@ func request(ctx context.Context, req executor.Request, notify func(string)) (ap
 	}
 	out := api.Request{
 		Language: req.Language, Code: string(req.Code), Files: inputFiles(req.Files, notify), Entry: req.Entry,
-		Args: req.Args, Env: req.Env, Stdin: stdin, Requirements: req.Requirements, Isolation: string(req.Isolation),
+		Args: req.Args, Env: req.Env, Stdin: stdin, Requirements: req.Requirements, Image: req.Image, Isolation: string(req.Isolation),
 		TimeoutSeconds: req.Limits.WallTime.Seconds(),
 		Network:        &api.RequestNetwork{Mode: string(req.Network.Mode), Allow: req.Network.Allow, AllowDNS: req.Network.AllowDNS},
 	}

@@ -32,13 +32,15 @@ type NewKey struct {
 	Tenant string // empty is DefaultTenant
 	Name   string // for people; may be empty
 	Limits store.KeyLimits
+	// Scopes are what the key may do beside running programs.
+	Scopes []string
 }
 
 // Create makes a key. Its text is returned here and never again: what is kept
 // is a hash.
 func (k *Keys) Create(ctx context.Context, n NewKey) (text string, made store.Key, err error) {
 	n.Tenant = cmp.Or(n.Tenant, DefaultTenant)
-	if err := errors.Join(checkTenant(n.Tenant), checkName(n.Name), checkLimits(n.Limits)); err != nil {
+	if err := errors.Join(checkTenant(n.Tenant), checkName(n.Name), checkLimits(n.Limits), checkScopes(n.Scopes)); err != nil {
 		return "", store.Key{}, err
 	}
 	others, err := k.store.Keys(ctx)
@@ -51,7 +53,7 @@ func (k *Keys) Create(ctx context.Context, n NewKey) (text string, made store.Ke
 	}
 	id, text := generateKey()
 	made = store.Key{
-		ID: id, Tenant: n.Tenant, Name: n.Name, Limits: n.Limits,
+		ID: id, Tenant: n.Tenant, Name: n.Name, Limits: n.Limits, Scopes: n.Scopes,
 		Hash: p.hash(sumOf(text)), Created: time.Now().UTC().Truncate(time.Millisecond),
 	}
 	if err := k.store.InsertKey(ctx, made); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/store"
 )
@@ -22,6 +23,7 @@ type fileKey struct {
 	sum          [sha256.Size]byte
 	tenant, name string
 	limits       store.KeyLimits
+	scopes       []string
 }
 
 func readKeysFile(path string) ([]fileKey, error) {
@@ -68,6 +70,9 @@ func (k *fileKey) set(field, value string) error {
 	case "name":
 		k.name = value
 		return checkName(value)
+	case "scopes":
+		k.scopes = strings.Fields(value)
+		return checkScopes(k.scopes)
 	case "requests_per_minute":
 		return setCount(&k.limits.RequestsPerMinute, field, value)
 	case "burst":
@@ -80,7 +85,7 @@ func (k *fileKey) set(field, value string) error {
 		return k.setCPUSeconds(value)
 	}
 	return errors.New("this is no field of a key: those are key or key_hash, tenant, name, " +
-		"requests_per_minute, burst, concurrency, cpu_seconds_per_day and runs_per_day")
+		"scopes, requests_per_minute, burst, concurrency, cpu_seconds_per_day and runs_per_day")
 }
 
 func (k *fileKey) give(sum [sha256.Size]byte) error {

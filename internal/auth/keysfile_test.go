@@ -28,14 +28,14 @@ func TestParseKeysFile(t *testing.T) {
   concurrency: 4
   cpu_seconds_per_day: 0.5
   runs_per_day: 1000
-
+  scopes: runtime
 - {key_hash: ` + strings.ToUpper(hex.EncodeToString(sum[:])) + `}
 - key: 1234567890123456
 `))
 	want := []fileKey{
-		{2, true, sum, "acme", "build machine", store.KeyLimits{RequestsPerMinute: 60, Burst: 10, Concurrency: 4, CPUSecondsPerDay: 0.5, RunsPerDay: 1000}},
-		{11, true, sum, DefaultTenant, "", store.KeyLimits{}},
-		{12, true, sumOf("1234567890123456"), DefaultTenant, "", store.KeyLimits{}},
+		{2, true, sum, "acme", "build machine", store.KeyLimits{RequestsPerMinute: 60, Burst: 10, Concurrency: 4, CPUSecondsPerDay: 0.5, RunsPerDay: 1000}, []string{ScopeRuntime}},
+		{11, true, sum, DefaultTenant, "", store.KeyLimits{}, nil},
+		{12, true, sumOf("1234567890123456"), DefaultTenant, "", store.KeyLimits{}, nil},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(fileKey{})); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -18,6 +18,7 @@ var errNoList = errors.New("expected a list of keys, each beginning with a dash:
 //	- key: a secret of at least 16 characters
 //	  tenant: acme
 //	  name: build machine
+//	  scopes: runtime
 //	  requests_per_minute: 60
 //	  burst: 10
 //	  concurrency: 4

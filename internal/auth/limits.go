@@ -34,6 +34,19 @@ func checkName(name string) error {
 	return nil
 }
 
+// ScopeRuntime lets a key have containers here for another server, to run in them
+// what it likes.
+const ScopeRuntime = "runtime"
+
+func checkScopes(scopes []string) error {
+	for i, scope := range scopes {
+		if scope != ScopeRuntime || i > 0 {
+			return errors.New("the scopes of a key are runtime, for another server that has its containers here, or none")
+		}
+	}
+	return nil
+}
+
 // checkLimits refuses what is neither a limit nor none.
 func checkLimits(l store.KeyLimits) error {
 	for _, c := range []struct {

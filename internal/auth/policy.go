@@ -15,6 +15,8 @@ type Principal struct {
 	Tenant string
 	Name   string // of the key
 	Limits store.KeyLimits
+	// Scopes are what the key may do beside running programs; see ScopeRuntime.
+	Scopes []string
 }
 
 // entry is a key that is known.
@@ -34,7 +36,7 @@ func newPolicy(stored []store.Key, chosen []*entry) *policy {
 	p := &policy{stored: map[string]*entry{}, chosen: chosen}
 	for _, k := range stored {
 		p.stored[k.ID] = &entry{
-			Principal: Principal{KeyID: k.ID, Tenant: k.Tenant, Name: k.Name, Limits: k.Limits},
+			Principal: Principal{KeyID: k.ID, Tenant: k.Tenant, Name: k.Name, Limits: k.Limits, Scopes: k.Scopes},
 			hash:      k.Hash, revoked: !k.Revoked.IsZero(),
 		}
 	}
@@ -63,7 +65,7 @@ func chosenEntries(p pepper, keys []fileKey) ([]*entry, error) {
 		}
 		seen[k.sum] = true
 		entries = append(entries, &entry{
-			Principal: Principal{KeyID: p.id(k.sum), Tenant: k.tenant, Name: k.name, Limits: k.limits},
+			Principal: Principal{KeyID: p.id(k.sum), Tenant: k.tenant, Name: k.name, Limits: k.limits, Scopes: k.scopes},
 			hash:      p.hash(k.sum),
 		})
 	}

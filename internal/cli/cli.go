@@ -54,7 +54,7 @@ type Deps struct {
 	OpenServer func(url, key string, notify func(message string)) (Runner, error)
 	// Reclaim removes what killed runs left behind and names it, one line each.
 	// It needs no engine: to open one may reclaim as well.
-	Reclaim func() ([]string, error)
+	Reclaim func(context.Context, config.Config) ([]string, error)
 	// Version is the release, e.g. 1.2.0; empty for a build from source.
 	Version string
 }

@@ -51,33 +51,56 @@ type vocabulary struct {
 	verbs []verb
 	run   []completable
 	list  []completable
+	// below are the flags of the verbs that follow another, by their whole name.
+	below map[string][]completable
 }
 
 func completionWords() (vocabulary, error) {
-	v := vocabulary{verbs: shownVerbs()}
+	v := vocabulary{verbs: shownVerbs(), below: map[string][]completable{}}
 	names := []string{execLanguage}
 	for _, lang := range language.All() {
 		info := lang.Info()
 		names = append(append(names, info.Name), info.Aliases...)
 	}
 	slices.Sort(names)
-	for _, target := range []struct {
-		verb string
-		into *[]completable
-	}{{"run", &v.run}, {"languages", &v.list}} {
-		found, _ := findVerb(target.verb)
-		groups, _, err := grammarOf(found)
-		if err != nil {
-			return v, err
-		}
-		for _, g := range groups {
-			for _, f := range g.flags {
-				*target.into = append(*target.into, newCompletable(f, slices.Compact(names)))
+	names = slices.Compact(names)
+	var err error
+	if v.run, err = completables("run", names); err != nil {
+		return v, err
+	}
+	if v.list, err = completables("languages", names); err != nil {
+		return v, err
+	}
+	for _, parent := range v.verbs {
+		for _, child := range parent.verbs {
+			if v.below[child.name], err = completables(child.name, names); err != nil {
+				return v, err
 			}
 		}
-		*target.into = append(*target.into, completable{short: "h", long: "help", help: "Show the help page."})
 	}
 	return v, nil
+}
+
+// completables are the flags of a verb.
+func completables(name string, languages []string) ([]completable, error) {
+	found, _ := findVerb(name)
+	groups, _, err := grammarOf(found)
+	var flags []completable
+	for _, g := range groups {
+		for _, f := range g.flags {
+			flags = append(flags, newCompletable(f, languages))
+		}
+	}
+	return append(flags, completable{short: "h", long: "help", help: "Show the help page."}), err
+}
+
+// lastWords are verbs as they are typed, behind those that they follow.
+func lastWords(verbs []verb) []string {
+	var words []string
+	for _, v := range verbs {
+		words = append(words, v.name[strings.LastIndex(v.name, " ")+1:])
+	}
+	return words
 }
 
 func newCompletable(f *kong.Flag, languages []string) completable {
@@ -148,6 +171,9 @@ _sandbox_run() {
 	fmt.Fprintf(&b, "        languages|doctor|gc|version) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); (( COMP_CWORD > 1 )) && return ;;\n",
 		strings.Join(flagWords(v.list), " "))
 	b.WriteString("        completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\")); (( COMP_CWORD > 1 )) && return ;;\n")
+	for _, verb := range v.verbs {
+		b.WriteString(bashBelow(verb, v))
+	}
 	b.WriteString("    esac\n    case $prev in\n")
 	for _, f := range v.run {
 		switch {
@@ -175,6 +201,32 @@ complete -F _sandbox_run sandbox-run
 	return b.String()
 }
 
+// bashBelow completes what follows a verb that is followed by others: their names,
+// then their flags, and files.
+func bashBelow(parent verb, v vocabulary) string {
+	if len(parent.verbs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "        %s)\n            if (( COMP_CWORD == 2 )); then\n", parent.name)
+	fmt.Fprintf(&b, "                COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n                return\n            fi\n", strings.Join(lastWords(parent.verbs), " "))
+	b.WriteString("            case ${COMP_WORDS[2]} in\n")
+	for i, child := range parent.verbs {
+		fmt.Fprintf(&b, "                %s) word='%s' ;;\n", lastWords(parent.verbs)[i], strings.Join(flagWords(v.below[child.name]), " "))
+	}
+	b.WriteString(`                *) word='' ;;
+            esac
+            if [[ $cur == -* ]]; then
+                COMPREPLY=($(compgen -W "$word" -- "$cur"))
+            elif (( COMP_CWORD > 2 )); then
+                compopt -o filenames 2>/dev/null
+                mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+            fi
+            (( COMP_CWORD > 1 )) && return ;;
+`)
+	return b.String()
+}
+
 func zshScript(v vocabulary) string {
 	var b strings.Builder
 	b.WriteString(`#compdef sandbox-run
@@ -184,7 +236,11 @@ _sandbox-run() {
         case $words[2] in
             languages|doctor|gc|version) _arguments '--json[Print JSON.]' '(-h --help)'{-h,--help}'[Show the help page.]'; return ;;
             completion) _values shell bash zsh fish; return ;;
-        esac
+`)
+	for _, verb := range v.verbs {
+		b.WriteString(zshBelow(verb, v))
+	}
+	b.WriteString(`        esac
     fi
     local -a verbs
     verbs=(
@@ -198,6 +254,25 @@ _sandbox-run() {
 	}
 	b.WriteString("        '*:file:_files'\n}\n")
 	b.WriteString("if [[ $funcstack[1] == _sandbox-run ]]; then _sandbox-run \"$@\"; else compdef _sandbox-run sandbox-run; fi\n")
+	return b.String()
+}
+
+// zshBelow completes what follows a verb that is followed by others.
+func zshBelow(parent verb, v vocabulary) string {
+	if len(parent.verbs) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	words := lastWords(parent.verbs)
+	fmt.Fprintf(&b, "            %s)\n                (( CURRENT == 3 )) && { _values verb %s; return }\n                case $words[3] in\n", parent.name, strings.Join(words, " "))
+	for i, child := range parent.verbs {
+		fmt.Fprintf(&b, "                    %s) _arguments", words[i])
+		for _, f := range v.below[child.name] {
+			b.WriteString(" " + zshFlag(f))
+		}
+		b.WriteString(" '*:file:_files' ;;\n")
+	}
+	b.WriteString("                esac\n                return ;;\n")
 	return b.String()
 }
 
@@ -228,6 +303,9 @@ complete -c sandbox-run -n '__fish_seen_subcommand_from completion' -f -a 'bash 
 `)
 	for _, verb := range v.verbs {
 		fmt.Fprintf(&b, "complete -c sandbox-run -n __fish_use_subcommand -a %s -d %s\n", verb.name, quoted(verb.help))
+		for i, word := range lastWords(verb.verbs) {
+			fmt.Fprintf(&b, "complete -c sandbox-run -n '__fish_seen_subcommand_from %s' -a %s -d %s\n", verb.name, word, quoted(verb.verbs[i].help))
+		}
 	}
 	for _, f := range v.run {
 		line := "complete -c sandbox-run -l " + f.long

@@ -165,7 +165,7 @@ func (f *fakeEngine) Probe(context.Context) (sandbox.Capabilities, error) {
 	return caps, nil
 }
 
-func reclaimFake() ([]string, error) {
+func reclaimFake(context.Context, config.Config) ([]string, error) {
 	return strings.Fields(os.Getenv("FAKE_LEFTOVERS")), nil
 }
 

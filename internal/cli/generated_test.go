@@ -77,6 +77,10 @@ func TestBashCompletion(t *testing.T) {
 		"--json doc":          "",
 		"doctor --":           "--help --json",
 		"completion z":        "zsh",
+		"image b":             "build-default",
+		"image import --":     "--help --json --name --rootfs",
+		"image import mai":    "main file.py",
+		"image pull --":       "--help --json",
 		"--timeout ":          "",
 		"main.py -- --timeou": "",
 	} {

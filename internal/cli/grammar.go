@@ -47,7 +47,8 @@ type runFlags struct {
 	Allow    []string `sep:"none" placeholder:"HOST[:PORT]" group:"Isolation" help:"What the program may reach: a host, *.DOMAIN, an address or a network; each is one more. Without --network it means allowlist."`
 	AllowDNS bool     `name:"allow-dns" group:"Isolation" help:"Let other names resolve as well, although nothing there can be connected to: a way out for data."`
 
-	Runtime   *string `placeholder:"R" enum:"local,oci,auto" group:"Isolation" help:"The isolation technology: local, this machine's kernel; oci, an OCI runtime (SANDBOX_OCI_RUNTIME); auto, the strongest that works (local)."`
+	Runtime   *string `placeholder:"R" enum:"local,docker,oci,e2b,remote,auto" group:"Isolation" help:"The isolation technology: local, this machine's kernel; docker, an engine; oci, an OCI runtime (SANDBOX_OCI_RUNTIME); e2b, a service of virtual machines; remote, another server; auto, the strongest that works (local)."`
+	Image     string  `placeholder:"REF" group:"Isolation" help:"The root file system, with its own toolchains in place of this machine's, e.g. python:3.12-slim; pulled if it is not here."`
 	Isolation *string `placeholder:"LEVEL" enum:"auto,full,restricted,none" group:"Isolation" help:"auto, full, restricted or none; auto is the strongest level that works here (auto)."`
 	Server    *string `placeholder:"URL" group:"Isolation" help:"Run it on the sandbox-server at http://, https:// or unix://, with the key in SANDBOX_API_KEY; auto: on that of this machine if one is up, else here."`
 

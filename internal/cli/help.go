@@ -46,10 +46,13 @@ func (a *app) help(name string) error {
 		return err
 	}
 	var b strings.Builder
-	if name == "run" {
+	switch {
+	case name == "run":
 		b.WriteString(overview())
-	} else {
-		fmt.Fprintf(&b, "Usage: sandbox-run %s [options]%s\n\n%s\n", name, positionalUsage(positional), v.help)
+	case len(v.verbs) > 0:
+		fmt.Fprintf(&b, "Usage: sandbox-run %s VERB [options]\n\n%s\n\nVerbs:\n%s", name, strings.Join(wrap(v.help, helpWidth), "\n"), definitions(v.verbs))
+	default:
+		fmt.Fprintf(&b, "Usage: sandbox-run %s [options]%s\n\n%s\n", name, positionalUsage(positional), strings.Join(wrap(v.help, helpWidth), "\n"))
 	}
 	for _, g := range groups {
 		fmt.Fprintf(&b, "\n%s:\n", g.title)
@@ -74,8 +77,15 @@ file, several files or a directory, and standard input.
 
 Verbs:
 `)
-	for _, v := range shownVerbs() {
-		b.WriteString(definition(v.name, v.help))
+	b.WriteString(definitions(shownVerbs()))
+	return b.String()
+}
+
+// definitions are verbs and what they do.
+func definitions(verbs []verb) string {
+	var b strings.Builder
+	for i, word := range lastWords(verbs) {
+		b.WriteString(definition(word, verbs[i].help))
 	}
 	return b.String()
 }
@@ -84,6 +94,9 @@ func positionalUsage(positional []*kong.Positional) string {
 	usage := ""
 	for _, p := range positional {
 		usage += " " + strings.ToUpper(p.Name)
+		if p.IsCumulative() {
+			usage += "..."
+		}
 	}
 	return usage
 }

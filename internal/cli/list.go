@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -115,23 +116,30 @@ func (a *app) gc(args []string) (int, error) {
 	// found again, but there is nothing to gain.
 	stop := newStopper()
 	defer stop.release()
-	removed, err := a.deps.Reclaim()
+	removed, err := a.deps.Reclaim(stop.ctx, cfg)
 	old, oldErr := executor.Reclaim(stop.ctx, cfg.DataDir)
-	removed = append(removed, old...)
-	if err := errors.Join(err, oldErr); err != nil {
+	images, imagesErr := reclaimImages(stop.ctx, cfg.DataDir)
+	removed = slices.Concat(removed, old, images)
+	if err := errors.Join(err, oldErr, imagesErr); err != nil {
 		return 0, fmt.Errorf("cannot remove everything: %w", err)
 	}
-	if f.JSON {
-		return exitOK, a.printJSON(map[string]any{"removed": append([]string{}, removed...)})
+	return exitOK, a.tellRemoved(removed, f.JSON, true)
+}
+
+// tellRemoved names what is gone. That nothing is, is worth a word where nothing
+// else was said.
+func (a *app) tellRemoved(removed []string, asJSON, sayNothing bool) error {
+	if asJSON {
+		return a.printJSON(map[string]any{"removed": append([]string{}, removed...)})
 	}
 	var b strings.Builder
 	for _, name := range removed {
 		fmt.Fprintf(&b, "removed %s\n", printable(name))
 	}
-	if len(removed) == 0 {
+	if len(removed) == 0 && sayNothing {
 		b.WriteString("nothing to remove\n")
 	}
-	return exitOK, a.print(b.String())
+	return a.print(b.String())
 }
 
 // printJSON prints one object, indented for a person.

@@ -24,6 +24,13 @@ func manPage() (string, error) {
 	b.WriteString(manHead)
 	for _, v := range shownVerbs() {
 		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(v.name), roff(v.help))
+		for _, below := range v.verbs {
+			usage, err := manUsage(below)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(usage), roff(below.help))
+		}
 	}
 	run, _ := findVerb("run")
 	groups, _, err := grammarOf(run)
@@ -41,6 +48,18 @@ func manPage() (string, error) {
 	b.WriteString(manEnvironment())
 	b.WriteString(manTail)
 	return b.String(), nil
+}
+
+// manUsage is the line that a verb is called by.
+func manUsage(v verb) (string, error) {
+	groups, positional, err := grammarOf(v)
+	usage := v.name
+	for _, g := range groups {
+		for _, f := range g.flags {
+			usage += " [" + flagSyntax(f) + "]"
+		}
+	}
+	return usage + positionalUsage(positional), err
 }
 
 const manHead = `.TH SANDBOX\-RUN 1 "" "sandbox\-run" "User Commands"

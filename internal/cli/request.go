@@ -38,6 +38,7 @@ func (a *app) request(f *runFlags, cfg config.Config, src *source) (req executor
 		Env:          env,
 		Dir:          f.Workdir,
 		Requirements: packages,
+		Image:        f.Image,
 		Isolation:    cfg.Isolation,
 		Network:      f.network(),
 		Collect:      f.collect(),
@@ -158,6 +159,7 @@ func take[T, F number](target *T, flag *F, strict *sandbox.Limits, name string) 
 // apply lets the flags that are an operator's decision win over environment
 // and file.
 func (f *runFlags) apply(cfg *config.Config) {
+	cfg.Image = f.Image
 	if f.Runtime != nil {
 		cfg.Runtime = *f.Runtime
 	}

@@ -7,6 +7,8 @@ type verb struct {
 	grammar func() any
 	run     func(a *app, args []string) (int, error)
 	hidden  bool
+	// verbs may follow this one; their names begin with its.
+	verbs []verb
 }
 
 // verbs is the grammar of the whole tool, in the order of the help page.
@@ -18,7 +20,9 @@ func verbs() []verb {
 			grammar: func() any { return &listFlags{} }, run: (*app).languages},
 		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it.",
 			grammar: func() any { return &listFlags{} }, run: (*app).doctor},
-		{name: "gc", help: "Remove what killed runs and older versions left behind.",
+		{name: "image", help: "Get, list and remove images, the root file systems that programs may have in place of the host's.",
+			grammar: func() any { return &struct{}{} }, run: (*app).image, verbs: imageVerbs()},
+		{name: "gc", help: "Remove what killed runs, interrupted pulls and older versions left behind, and images without a name.",
 			grammar: func() any { return &listFlags{} }, run: (*app).gc},
 		{name: "completion", help: "Print a completion script for bash, zsh or fish.",
 			grammar: func() any { return &completionFlags{} }, run: (*app).completion},
@@ -29,10 +33,16 @@ func verbs() []verb {
 	}
 }
 
+// findVerb knows a verb by its name; those of images are named "image pull".
 func findVerb(name string) (verb, bool) {
 	for _, v := range verbs() {
 		if v.name == name {
 			return v, true
+		}
+		for _, below := range v.verbs {
+			if below.name == name {
+				return below, true
+			}
 		}
 	}
 	return verb{}, false

@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
@@ -19,6 +21,14 @@ type Config struct {
 	// OCIRuntime is the program of an OCI runtime and flags of its own; empty means
 	// one that is found.
 	OCIRuntime string
+	// StrictVersions refuses runtimes with known holes.
+	StrictVersions bool
+	Docker         Docker
+	E2B            E2B
+	Remote         Remote
+	// Image is the one that the command line asks for. Images are patterns of the images that requests may name; nil is any.
+	Image  string
+	Images []string
 	// Toolchains maps a language, with or without a version, to a program.
 	Toolchains map[string]string
 	Isolation  sandbox.Level
@@ -62,15 +72,6 @@ type Config struct {
 	Server Server
 }
 
-// RuntimeAuto is the strongest runtime that works here.
-const RuntimeAuto = "auto"
-
-// Runtimes are the names of those of this build.
-func Runtimes() []string { return []string{"local", "oci"} }
-
-// runtimes are what may be asked for.
-func runtimes() []string { return append(Runtimes(), RuntimeAuto) }
-
 // Server is what an operator decides about sandbox-server.
 type Server struct {
 	// Addr is the address to listen on; empty means loopback. Port 0 means any.
@@ -100,6 +101,8 @@ type Server struct {
 func Default() Config {
 	return Config{
 		Runtime:            "local",
+		Docker:             Docker{Images: dockerImages()},
+		E2B:                E2B{Template: "base"},
 		Isolation:          sandbox.LevelAuto,
 		Timeout:            33 * time.Second,
 		MemoryBytes:        512 << 20,
@@ -139,7 +142,7 @@ func LoadStrict(environ []string) (Config, error) {
 func load(environ []string) (Config, map[string]string, error) {
 	c := Default()
 	env := sandboxVariables(environ)
-	vars := variables()
+	vars := append(variables(), otherImages(slices.Collect(maps.Keys(env)))...)
 	if path := env[fileVariable]; path != "" {
 		if err := loadFile(&c, vars, path); err != nil {
 			return c, env, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandbox-run/sandbox-run/internal/secret"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -48,7 +49,7 @@ func TestDefaultDataDir(t *testing.T) {
 // Every variable reaches its own field, in its own unit.
 func TestLoadVariables(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
-	if err := os.WriteFile(file, []byte("# ours\nmemory_mb: 1\npids: 2 # two\nisolation: \"none\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("# ours\nmemory_mb: 1\ndocker_image_perl: p\npids: 2 # two\nisolation: \"none\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, _, err := Load([]string{
@@ -58,6 +59,12 @@ func TestLoadVariables(t *testing.T) {
 		"SANDBOX_PORT=81", "SANDBOX_ADDR=::1", "SANDBOX_API_KEY=k", "SANDBOX_API_KEYS_FILE=/k", "SANDBOX_INSECURE=true", "SANDBOX_TLS_CERT=/c", "SANDBOX_TLS_KEY=/t",
 		"SANDBOX_MAX_CONCURRENT=13", "SANDBOX_TOTAL_MEMORY_MB=14", "SANDBOX_QUEUE=15", "SANDBOX_MAX_BODY_MB=16", "SANDBOX_DRAIN_SEC=17", "SANDBOX_AUDIT_DAYS=18",
 		"SANDBOX_TIMEOUT_SEC=9", "SANDBOX_PIDS_=", "SANDBOX_SOMETHING_ELSE=1",
+		"SANDBOX_FALLBACK=local", "SANDBOX_OCI_RUNTIME=runsc -x", "SANDBOX_IMAGES=python:*, a/b", "SANDBOX_STRICT_VERSIONS=true",
+		"SANDBOX_DOCKER_IMAGE=all", "SANDBOX_DOCKER_IMAGE_GO=g", "SANDBOX_DOCKER_IMAGE_RUBY=r", "SANDBOX_DOCKER_IMAGE_KLINGON=k",
+		"DOCKER_CPU_LIMIT=8.7", "DOCKER_MEMORY_LIMIT=2g", "DOCKER_RUNTIME=runsc", "DOCKER_HOST=unix:///not/ours",
+		"E2B_API_KEY=e", "E2B_API_KEY_FILE=/e", "E2B_API_URL=http://e", "E2B_SANDBOX_URL=http://s", "SANDBOX_E2B_TEMPLATE=t",
+		"SANDBOX_E2B_PRICE_VCPU_HOUR=0.5", "SANDBOX_E2B_PRICE_GIB_HOUR=0.25",
+		"SANDBOX_REMOTE=http://r#eu", "SANDBOX_REMOTE_REGION=eu", "SANDBOX_REMOTE_KEY=k", "SANDBOX_REMOTE_KEY_FILE=/r",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +77,11 @@ func TestLoadVariables(t *testing.T) {
 		Addr: "::1", Port: 81, APIKey: "k", APIKeysFile: "/k", Insecure: true, TLSCert: "/c", TLSKey: "/t",
 		MaxConcurrent: 13, TotalMemoryBytes: 14 << 20, Queue: 15, MaxBodyBytes: 16 << 20, Drain: 17 * time.Second, AuditDays: 18,
 	}
+	want.Fallback, want.OCIRuntime, want.Images, want.StrictVersions = "local", "runsc -x", []string{"python:*", "a/b"}, true
+	want.Docker.Image, want.Docker.CPULimit, want.Docker.MemoryLimitBytes, want.Docker.Runtime = "all", 8.7, 2<<30, "runsc"
+	want.Docker.Images["go"], want.Docker.Images["ruby"], want.Docker.Images["perl"] = "g", "r", "p"
+	want.E2B = E2B{secret.New("e"), "/e", "http://e", "http://s", "t", 0.5, 0.25}
+	want.Remote = Remote{"http://r#eu", "eu", secret.New("k"), "/r"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -78,23 +90,30 @@ func TestLoadVariables(t *testing.T) {
 // A server takes no name that it does not know.
 func TestLoadStrict(t *testing.T) {
 	for entry, want := range map[string]string{
-		"SANDBOX_PROT=1":       "SANDBOX_PROT is not a setting: did you mean SANDBOX_PORT?",
-		"SANDBOX_ELEPHANT=1":   "SANDBOX_ELEPHANT is not a setting; .env.example lists them all",
-		"SANDBOX_CLUSTER=nats": "SANDBOX_CLUSTER has no effect in this version; take it away, so that nobody relies on it",
-		"SANDBOX_PORT=x":       `SANDBOX_PORT: port "x" is not a whole number from 0 to 65535`,
+		"SANDBOX_PROT=1":                 "SANDBOX_PROT is not a setting: did you mean SANDBOX_PORT?",
+		"SANDBOX_ELEPHANT=1":             "SANDBOX_ELEPHANT is not a setting; .env.example lists them all",
+		"SANDBOX_CLUSTER=nats":           "SANDBOX_CLUSTER has no effect in this version; take it away, so that nobody relies on it",
+		"SANDBOX_DOCKER_IMAGE_KLINGON=k": "SANDBOX_DOCKER_IMAGE_KLINGON is not a setting; .env.example lists them all",
+		"SANDBOX_PORT=x":                 `SANDBOX_PORT: port "x" is not a whole number from 0 to 65535`,
 	} {
 		if _, err := LoadStrict([]string{entry}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", entry, err, want)
 		}
 	}
-	if _, err := LoadStrict([]string{"SANDBOX_PORT=1", "OTHER=x"}); err != nil {
+	if _, err := LoadStrict([]string{"SANDBOX_PORT=1", "SANDBOX_DOCKER_IMAGE_RUBY=ruby:3", "OTHER=x"}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestLoadErrors(t *testing.T) {
 	for variable, want := range map[string]string{
-		"SANDBOX_TYPE=docker":                      `SANDBOX_TYPE: there is no runtime "docker": it is one of local, oci, auto`,
+		"SANDBOX_TYPE=chroot":                      `SANDBOX_TYPE: there is no runtime "chroot": it is one of local, docker, oci, e2b, remote, auto`,
+		"SANDBOX_IMAGES=a,,b":                      `SANDBOX_IMAGES: "" is no pattern of images`,
+		"SANDBOX_IMAGES=[":                         `SANDBOX_IMAGES: "[" is no pattern of images`,
+		"SANDBOX_STRICT_VERSIONS=maybe":            `SANDBOX_STRICT_VERSIONS: "maybe" is neither true nor false`,
+		"SANDBOX_E2B_PRICE_GIB_HOUR=-1":            `SANDBOX_E2B_PRICE_GIB_HOUR: "-1" is not a price`,
+		"DOCKER_CPU_LIMIT=some":                    `DOCKER_CPU_LIMIT: "some" is not a number of CPUs`,
+		"DOCKER_MEMORY_LIMIT=2x":                   `DOCKER_MEMORY_LIMIT: `,
 		"SANDBOX_ISOLATION=maximum":                `SANDBOX_ISOLATION: "maximum" is not an isolation level: expected auto`,
 		"SANDBOX_TIMEOUT_SEC=0":                    `SANDBOX_TIMEOUT_SEC: the duration "0" is too short`,
 		"SANDBOX_MEMORY_MB=512m":                   `SANDBOX_MEMORY_MB: "512m" is not a whole number of MiB`,

@@ -13,11 +13,22 @@ func sandboxVariables(environ []string) map[string]string {
 	ours := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if _, twice := ours[name]; strings.HasPrefix(name, prefix) && !twice {
+		if _, twice := ours[name]; (strings.HasPrefix(name, prefix) || slices.Contains(foreign(), name)) && !twice {
 			ours[name] = value
 		}
 	}
 	return ours
+}
+
+// foreign are the variables without our prefix that are read here. Those of the
+// docker command that its own library reads are not among them.
+func foreign() (names []string) {
+	for _, v := range technologies() {
+		if !strings.HasPrefix(v.Name, prefix) {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 func lookup(environ []string, name string) string {
@@ -29,12 +40,17 @@ func lookup(environ []string, name string) string {
 	return ""
 }
 
+// knownNames are those of all variables, and of the images of other languages.
+func knownNames(env map[string]string) (names []string) {
+	for _, v := range append(Variables(), otherImages(slices.Collect(maps.Keys(env)))...) {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
 // unknown is the error of names that are not known.
 func unknown(env map[string]string) error {
-	var known []string
-	for _, v := range Variables() {
-		known = append(known, v.Name)
-	}
+	known := knownNames(env)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		switch near := Nearest(name, known); {
 		case slices.Contains(known, name):
@@ -52,10 +68,7 @@ func unknown(env map[string]string) error {
 // misspelt warns of variables that are nearly one that is read here, in
 // alphabetical order.
 func misspelt(env map[string]string) []string {
-	var known []string
-	for _, v := range Variables() {
-		known = append(known, v.Name)
-	}
+	known := knownNames(env)
 	var warnings []string
 	for name := range env {
 		if slices.Contains(known, name) || slices.Contains(laterVariables(), name) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -66,7 +67,7 @@ func parseFile(c *Config, vars []Variable, data []byte) error {
 
 func setKey(c *Config, vars []Variable, key string, value *yaml.Node) error {
 	var keys []string
-	for _, v := range vars {
+	for _, v := range append(vars, otherImages([]string{prefix + strings.ToUpper(key)})...) {
 		keys = append(keys, v.Key())
 		if v.Key() != key {
 			continue

@@ -44,12 +44,12 @@ func Variables() []Variable {
 
 // variables are those that a configuration file may hold as well.
 func variables() []Variable {
-	return slices.Concat(walls(), limits(), ceilings(), phases(), server())
+	return slices.Concat(walls(), limits(), ceilings(), phases(), technologies(), server())
 }
 
 func walls() []Variable {
 	return []Variable{
-		{"SANDBOX_TYPE", "local", "The runtime: local, the kernel of this machine; oci, an OCI runtime such as crun, runc or gVisor's runsc; or auto, the strongest that works here.", false, setRuntime},
+		{"SANDBOX_TYPE", "local", "The runtime: local, the kernel of this machine; docker, an engine; oci, an OCI runtime such as crun, runc or gVisor's runsc; e2b, a service of virtual machines; remote, another sandbox-server; or auto, the strongest that works here.", false, setRuntime},
 		{"SANDBOX_FALLBACK", "", "The runtime that takes over where the one above cannot be used: local, or nothing, which is none.", false, setFallback},
 		{"SANDBOX_OCI_RUNTIME", "", "The OCI runtime: a name on PATH or a path, and flags of its own, e.g. runsc --platform=systrap. Unset: crun, or else runc.", false, setOCIRuntime},
 		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", false, setLevel},
@@ -135,10 +135,10 @@ func parseRange(s, what string, most int64) (int64, error) {
 // are neither read here nor taken for misspellings.
 func laterVariables() []string {
 	return []string{
-		"SANDBOX_FALLBACK", "SANDBOX_BLOCK_DANGEROUS_IMPORTS", "SANDBOX_BLOCKED_IMPORTS",
+		"SANDBOX_BLOCK_DANGEROUS_IMPORTS", "SANDBOX_BLOCKED_IMPORTS",
 		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_NPM_REGISTRY",
 		"SANDBOX_GOPROXY", "SANDBOX_CARGO_REGISTRY", "SANDBOX_MAVEN_REPOSITORY", "SANDBOX_WARM",
-		"SANDBOX_CLUSTER", "SANDBOX_STRICT_VERSIONS", "SANDBOX_DOCKER_IMAGE", "SANDBOX_OCI_RUNTIME",
+		"SANDBOX_CLUSTER",
 	}
 }
 
@@ -167,27 +167,6 @@ func parseUnits(s, unit string, size int64) (int64, error) {
 		return 0, fmt.Errorf("%s %s is out of range: at least 1, at most %d", s, unit, sandbox.MaxBytes/size)
 	}
 	return n * size, nil
-}
-
-func setRuntime(c *Config, value string) error {
-	if !slices.Contains(runtimes(), value) {
-		return fmt.Errorf("there is no runtime %q: it is one of %s", value, strings.Join(runtimes(), ", "))
-	}
-	c.Runtime = value
-	return nil
-}
-
-func setFallback(c *Config, value string) error {
-	if value != "" && value != "local" {
-		return fmt.Errorf("%q cannot take over for another runtime: expected local, or nothing", value)
-	}
-	c.Fallback = value
-	return nil
-}
-
-func setOCIRuntime(c *Config, value string) error {
-	c.OCIRuntime = value
-	return nil
 }
 
 func setPythonIndex(c *Config, value string) error {

@@ -37,7 +37,15 @@ func rooms() []room {
 			why: "the vocabulary of isolation belongs to no runtime",
 		},
 		{
-			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/...", "internal/guest", "internal/instance", "internal/relay"},
+			path: "pkg/sandbox/sandboxtest", may: []string{"pkg/api", "pkg/sandbox", "internal/image"},
+			why: "the suite knows runtimes by their interface alone, and makes the images that they run",
+		},
+		{
+			path: "pkg/sandbox/remote", may: []string{"pkg/api", "pkg/sandbox", "pkg/client", "internal/secret", "internal/stdio", "internal/tunnel"},
+			why: "the containers of another server are behind its door: nothing here touches a kernel",
+		},
+		{
+			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/advisory", "internal/kernel/...", "internal/guest", "internal/instance", "internal/lockfile", "internal/outlet", "internal/relay", "internal/rootfs", "internal/secret", "internal/stdio"},
 			why: "a runtime knows no languages, no doors and no other runtime",
 		},
 		{
@@ -49,7 +57,7 @@ func rooms() []room {
 			why: "a plan is data: a language starts nothing and cannot tell runtimes apart",
 		},
 		{
-			path: "pkg/executor/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/monitor", "pkg/executor/..."},
+			path: "pkg/executor/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/monitor", "pkg/executor/...", "internal/lockfile"},
 			why: "phases run the same in every runtime, so that the caller chooses which",
 		},
 		{
@@ -61,15 +69,35 @@ func rooms() []room {
 			why: "a leaf is one feature of Linux, read and reviewed by itself; it imports no sibling",
 		},
 		{
+			path: "internal/advisory", may: []string{"pkg/api", "pkg/sandbox"}, outside: []string{"golang.org/x/sys/..."},
+			why: "the list of known holes is data, and every runtime's",
+		},
+		{
 			path: "internal/instance", may: nothing, outside: []string{"golang.org/x/sys/..."},
 			why: "the ledger is every runtime's: what is alive and what is left is told by files, and by no runtime",
 		},
 		{
-			path: "internal/guest/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/seccomp", "internal/kernel/spawn"}, outside: nothing,
+			path: "internal/lockfile", may: nothing, outside: []string{"golang.org/x/sys/..."},
+			why: "a lock is the system's, whatever it is for",
+		},
+		{
+			path: "internal/stdio", may: nothing, outside: nothing,
+			why: "bytes are copied the same way whatever writes them",
+		},
+		{
+			path: "internal/rootfs", may: []string{"pkg/sandbox", "internal/image"}, outside: nothing,
+			why: "what roots are made of is the same for every runtime that makes them",
+		},
+		{
+			path: "internal/guest/...", may: []string{"pkg/api", "pkg/sandbox", "internal/kernel/seccomp", "internal/kernel/spawn", "internal/stdio"}, outside: nothing,
 			why: "what runs in a container of another's making knows no engine, so that every engine can use it",
 		},
 		{
-			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages"}, // which read the file of toolchains and the address of an index
+			path: "internal/tunnel", may: []string{"pkg/api", "pkg/sandbox"}, outside: []string{"github.com/coder/websocket"},
+			why: "both ends of the protocol read it, and it knows neither",
+		},
+		{
+			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages", "internal/secret"}, // which read the file of toolchains and the address of an index
 			why: "every command reads the same configuration, whatever it links besides",
 		},
 		{
@@ -91,6 +119,10 @@ func rooms() []room {
 		{
 			path: "internal/daemon/...", may: []string{"pkg/...", "internal/..."}, never: doors[:1],
 			why: "the life of the server is around its doors",
+		},
+		{
+			path: "internal/outlet", may: []string{"pkg/api", "pkg/sandbox", "internal/relay", "internal/kernel/netns"}, outside: []string{"golang.org/x/sys/..."},
+			why: "every runtime leads networks out the same way, whoever made the container",
 		},
 		{
 			path: "internal/relay/relaytest", may: nothing, outside: nothing,

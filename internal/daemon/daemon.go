@@ -23,6 +23,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/server"
 	"github.com/sandbox-run/sandbox-run/internal/store"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
@@ -57,6 +58,7 @@ type Daemon struct {
 	log      *slog.Logger
 	runtime  sandbox.Runtime
 	store    *store.Store
+	kept     *kept.Store
 	keys     *auth.Authenticator // nil without keys
 	watching sync.WaitGroup
 	watched  context.Context // of what goes on beside serving
@@ -79,20 +81,23 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err := checkTLS(cfg.Server); err != nil {
 		return nil, &usageError{err}
 	}
-	if err := d.reclaim(); err != nil {
+	if err := d.reclaim(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.openStore(ctx); err != nil {
 		return nil, err
 	}
 	var warnings []string
-	if d.runtime, warnings, err = engine.Open(ctx, cfg, engine.Runtimes(cfg, os.Getenv)); err != nil {
+	if d.runtime, warnings, err = engine.Open(ctx, cfg, engine.Runtimes(ctx, cfg, engine.Options{Getenv: os.Getenv, Notify: d.note})); err != nil {
 		return nil, err
 	}
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	conf := engine.Executor(d.cfg, os.Getenv, warnings, func(message string) { log.Info(message) })
+	conf := engine.Executor(d.cfg, os.Getenv, warnings, d.note)
+	if conf.Images == nil && d.runtime.Name() != "local" && d.runtime.Name() != "oci" {
+		conf.Images = []string{} // what else an engine has is none of the callers' business
+	}
 	conf.Heartbeat = heartbeat
 	conf.OutputCeilingBytes = max(maxOutput, d.cfg.MaxOutputBytes)
 	conf.Ceilings.OpenFiles = openFiles()
@@ -100,8 +105,13 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	containers, err := d.containers(conf)
+	if err != nil {
+		return nil, err
+	}
 	d.server, err = server.New(ctx, server.Options{
-		Executor: executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
+		Containers: containers,
+		Executor:   executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
 		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation,
 		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
 	})
@@ -117,8 +127,11 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	return d, err
 }
 
-func (d *Daemon) reclaim() error {
-	removed, err := engine.Reclaim()
+// note says what takes long.
+func (d *Daemon) note(message string) { d.log.Info(message) }
+
+func (d *Daemon) reclaim(ctx context.Context) error {
+	removed, err := engine.Reclaim(ctx, d.cfg, os.Getenv)
 	if err != nil {
 		return fmt.Errorf("cannot remove what an earlier life left: %w", err)
 	}
@@ -222,6 +235,7 @@ func (d *Daemon) drain(ctx context.Context) error {
 	if err := d.http.Shutdown(ctx); err != nil {
 		return fmt.Errorf("some answers were not taken: %w", err)
 	}
+	d.server.Wait(ctx)
 	return nil
 }
 
@@ -233,6 +247,9 @@ func (d *Daemon) close() error {
 	}
 	if d.runtime != nil {
 		errs = append(errs, d.runtime.Close())
+	}
+	if d.kept != nil {
+		errs = append(errs, d.kept.Close())
 	}
 	d.unwatch()
 	d.watching.Wait()

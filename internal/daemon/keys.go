@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -25,6 +26,7 @@ type createKey struct {
 	Burst       *int64   `placeholder:"N" help:"Requests at once, above the rate; by default those of a minute."`
 	Concurrency *int64   `placeholder:"N" help:"Runs at a time."`
 	CPU         *float64 `placeholder:"SECONDS" help:"CPU seconds a day (UTC)."`
+	Scope       string   `enum:",runtime" default:"" help:"What the key may do beside running programs: runtime, to have containers for another server."`
 	Runs        *int64   `placeholder:"N" help:"Runs a day (UTC)."`
 }
 
@@ -61,7 +63,7 @@ func (c Command) createKey(cfg config.Config, k createKey) error {
 		return err
 	}
 	return c.withStore(cfg, func(ctx context.Context, s *store.Store) error {
-		text, made, err := auth.NewKeys(s, cfg.DataDir).Create(ctx, auth.NewKey{Tenant: k.Tenant, Name: k.Name, Limits: limits})
+		text, made, err := auth.NewKeys(s, cfg.DataDir).Create(ctx, auth.NewKey{Tenant: k.Tenant, Name: k.Name, Limits: limits, Scopes: strings.Fields(k.Scope)})
 		if err != nil {
 			return err
 		}
@@ -89,6 +91,8 @@ type keyRow struct {
 	Concurrency       int64   `json:"concurrency,omitempty"`
 	CPUSecondsPerDay  float64 `json:"cpu_seconds_per_day,omitempty"`
 	RunsPerDay        int64   `json:"runs_per_day,omitempty"`
+
+	Scopes []string `json:"scopes,omitempty"`
 }
 
 func (c Command) listKeys(cfg config.Config, l listKeys) error {
@@ -99,7 +103,7 @@ func (c Command) listKeys(cfg config.Config, l listKeys) error {
 			rows = append(rows, keyRow{
 				ID: k.ID, Tenant: k.Tenant, Name: k.Name, Created: k.Created, LastUsed: known(k.LastUsed), Revoked: known(k.Revoked),
 				RequestsPerMinute: k.Limits.RequestsPerMinute, Burst: k.Limits.Burst, Concurrency: k.Limits.Concurrency,
-				CPUSecondsPerDay: k.Limits.CPUSecondsPerDay, RunsPerDay: k.Limits.RunsPerDay,
+				CPUSecondsPerDay: k.Limits.CPUSecondsPerDay, RunsPerDay: k.Limits.RunsPerDay, Scopes: k.Scopes,
 			})
 		}
 		return err

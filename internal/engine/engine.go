@@ -41,6 +41,7 @@ func Executor(cfg config.Config, getenv func(string) string, warnings []string, 
 		MaxStreamBytes:   cfg.MaxStreamBytes,
 		DataDir:          cfg.DataDir,
 		Host:             language.Host{Path: filepath.SplitList(getenv("PATH")), Home: home, Getenv: getenv, Named: cfg.Toolchains},
+		Images:           cfg.Images,
 		Warnings:         warnings,
 		Notify:           notify,
 	}

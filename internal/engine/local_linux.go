@@ -1,45 +1,49 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 
-	"golang.org/x/net/http/httpproxy"
-
+	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
 	ocirun "github.com/sandbox-run/sandbox-run/pkg/sandbox/oci"
 )
 
-// Local opens the local runtime. Installers of packages go through the HTTP proxy
-// that the environment names.
+// Local opens the local runtime as far as it needs no configuration: without images.
 func Local(getenv func(string) string) (sandbox.Runtime, error) {
-	return local.New(local.Options{Proxy: proxySettings(getenv).ProxyFunc()})
+	return openLocal(config.Config{}, Options{Getenv: getenv})
 }
 
-// proxySettings are those that curl, pip and Go programs heed, in either case.
-func proxySettings(getenv func(string) string) *httpproxy.Config {
-	either := func(lower, upper string) string { return cmp.Or(getenv(lower), getenv(upper)) }
-	return &httpproxy.Config{
-		HTTPProxy:  either("http_proxy", "HTTP_PROXY"),
-		HTTPSProxy: either("https_proxy", "HTTPS_PROXY"),
-		NoProxy:    either("no_proxy", "NO_PROXY"),
-		CGI:        getenv("REQUEST_METHOD") != "",
+// openLocal opens the local runtime. Installers of packages go through the HTTP proxy
+// that the environment names.
+func openLocal(cfg config.Config, opts Options) (sandbox.Runtime, error) {
+	rt, err := local.New(local.Options{
+		Proxy: proxySettings(opts.Getenv).ProxyFunc(), ImageDir: imageDir(cfg), PullImages: opts.PullImages, Notify: opts.Notify,
+		StrictVersions: cfg.StrictVersions,
+	})
+	return usable(rt, err)
+}
+
+// openOCI opens an OCI runtime: its program, and flags of its own.
+func openOCI(cfg config.Config, opts Options) (sandbox.Runtime, error) {
+	o := ocirun.Options{
+		Proxy: proxySettings(opts.Getenv).ProxyFunc(), ImageDir: imageDir(cfg), PullImages: opts.PullImages, Notify: opts.Notify,
+		StrictVersions: cfg.StrictVersions,
 	}
-}
-
-// oci opens an OCI runtime: its program, and flags of its own.
-func oci(command string) (sandbox.Runtime, error) {
-	var opts ocirun.Options
-	if words := strings.Fields(command); len(words) > 0 {
-		opts.Program, opts.Args = words[0], words[1:]
+	if words := strings.Fields(cfg.OCIRuntime); len(words) > 0 {
+		o.Program, o.Args = words[0], words[1:]
 	}
-	return ocirun.New(opts)
+	rt, err := ocirun.New(o)
+	return usable(rt, err)
 }
 
-// Reclaim removes what killed processes left behind and names it.
-func Reclaim() ([]string, error) {
+// runtimeDir is where our processes on this machine tell that they are alive.
+func runtimeDir() string { return instance.DefaultDir() }
+
+// reclaimHere removes what killed processes left behind on this machine.
+func reclaimHere() ([]string, error) {
 	removed, err := local.Reclaim(local.Options{})
 	more, ociErr := ocirun.Reclaim(ocirun.Options{})
 	return append(removed, more...), errors.Join(err, ociErr)

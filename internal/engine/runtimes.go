@@ -2,20 +2,97 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/docker"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/e2b"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/remote"
 )
+
+// Options are what runtimes need beside the configuration.
+type Options struct {
+	Getenv func(string) string
+	// PullImages gets images that a request names and that are not here.
+	PullImages bool
+	// Notify is told of slow preparations.
+	Notify func(string)
+}
 
 // Runtimes are the isolation technologies of this build, as the configuration has
 // them.
-func Runtimes(cfg config.Config, getenv func(string) string) sandbox.Factory {
+func Runtimes(ctx context.Context, cfg config.Config, opts Options) sandbox.Factory {
 	return sandbox.Factory{
-		"local": func() (sandbox.Runtime, error) { return Local(getenv) },
-		"oci":   func() (sandbox.Runtime, error) { return oci(cfg.OCIRuntime) },
+		"local":  func() (sandbox.Runtime, error) { return openLocal(cfg, opts) },
+		"oci":    func() (sandbox.Runtime, error) { return openOCI(cfg, opts) },
+		"docker": func() (sandbox.Runtime, error) { return openDocker(ctx, cfg, opts) },
+		"e2b":    func() (sandbox.Runtime, error) { return openE2B(cfg) },
+		"remote": func() (sandbox.Runtime, error) { return openRemote(ctx, cfg) },
 	}
+}
+
+// imageDir is where the images of local and oci are kept.
+func imageDir(cfg config.Config) string {
+	if cfg.DataDir == "" {
+		return ""
+	}
+	return filepath.Join(cfg.DataDir, "images")
+}
+
+func openDocker(ctx context.Context, cfg config.Config, opts Options) (sandbox.Runtime, error) {
+	rt, err := docker.New(ctx, docker.Options{
+		Images: cfg.Docker.Images, Image: cfg.Docker.Image, Runtime: cfg.Docker.Runtime,
+		CPULimit: cfg.Docker.CPULimit, MemoryLimitBytes: cfg.Docker.MemoryLimitBytes, StrictVersions: cfg.StrictVersions,
+		Proxy: proxySettings(opts.Getenv).ProxyFunc(), Getenv: opts.Getenv, Notify: opts.Notify,
+	})
+	return usable(rt, err)
+}
+
+// Reclaim removes what killed processes left behind, on this machine and in the
+// engine if the configuration names that, and names it.
+func Reclaim(ctx context.Context, cfg config.Config, getenv func(string) string) ([]string, error) {
+	removed, err := reclaimHere()
+	if cfg.Runtime != "docker" {
+		return removed, err
+	}
+	more, dockerErr := docker.Reclaim(ctx, docker.Options{Getenv: getenv})
+	return append(removed, more...), errors.Join(err, dockerErr)
+}
+
+// secondsPerHour turns prices into those of [e2b.Prices].
+const secondsPerHour = 3600
+
+func openE2B(cfg config.Config) (sandbox.Runtime, error) {
+	c := cfg.E2B
+	rt, err := e2b.New(e2b.Options{
+		APIURL: c.APIURL, SandboxURL: c.SandboxURL, APIKey: c.Key, APIKeyFile: c.KeyFile, Template: c.Template,
+		Prices:     e2b.Prices{PerVCPUSecond: c.VCPUHour / secondsPerHour, PerGiBSecond: c.GiBHour / secondsPerHour},
+		RuntimeDir: runtimeDir(),
+	})
+	return usable(rt, err)
+}
+
+func openRemote(ctx context.Context, cfg config.Config) (sandbox.Runtime, error) {
+	endpoints, err := remote.ParseEndpoints(cfg.Remote.Servers)
+	if err != nil {
+		return nil, fmt.Errorf("SANDBOX_REMOTE: %w", err)
+	}
+	rt, err := remote.New(ctx, remote.Options{Endpoints: endpoints, Region: cfg.Remote.Region, APIKey: cfg.Remote.Key, APIKeyFile: cfg.Remote.KeyFile})
+	return usable(rt, err)
+}
+
+// usable keeps a nil runtime from becoming an interface that is not nil.
+func usable[R sandbox.Runtime](rt R, err error) (sandbox.Runtime, error) {
+	if err != nil {
+		return nil, err
+	}
+	return rt, nil
 }
 
 // Open opens the runtime that the configuration names. Where it cannot be used and
@@ -34,34 +111,89 @@ func Open(ctx context.Context, cfg config.Config, f sandbox.Factory) (rt sandbox
 	return rt, []string{warning}, err
 }
 
-// auto opens the strongest runtime that works here: one with a kernel of its own if
-// the configuration names it, or else this machine's.
+// candidate is a runtime that auto may take.
+type candidate struct {
+	name string
+	// ready looks closer at one that could be opened; nil is content with that.
+	ready func(context.Context, sandbox.Runtime) error
+}
+
+// candidates are the runtimes from the strongest to the weakest: with a machine or
+// a kernel of its own, if the configuration names one; this machine's kernel with
+// every wall; an engine on it; and what is left of the walls.
+func candidates(cfg config.Config) (list []candidate) {
+	if !cfg.E2B.Key.IsZero() || cfg.E2B.KeyFile != "" {
+		list = append(list, candidate{"e2b", probed})
+	}
+	if ownKernel(cfg.Docker.Runtime) {
+		list = append(list, candidate{"docker", nil})
+	}
+	if ownKernel(cfg.OCIRuntime) {
+		list = append(list, candidate{"oci", probed})
+	}
+	return append(list, candidate{"local", full}, candidate{"docker", nil}, candidate{"local", nil})
+}
+
+func probed(ctx context.Context, rt sandbox.Runtime) error {
+	_, err := rt.Probe(ctx)
+	return err
+}
+
+func full(ctx context.Context, rt sandbox.Runtime) error {
+	caps, err := rt.Probe(ctx)
+	if err == nil && !slices.Contains(caps.Levels, sandbox.LevelFull) {
+		err = errors.New("isolation full does not work here; sandbox-run doctor shows why")
+	}
+	return err
+}
+
+// auto opens the first candidate that can be used, and says why it is not one before.
 func auto(ctx context.Context, cfg config.Config, f sandbox.Factory) (sandbox.Runtime, []string, error) {
-	if !ownKernel(cfg.OCIRuntime) {
-		rt, err := f.Open("local")
-		return rt, nil, err
-	}
-	rt, err := f.Open("oci")
-	if err == nil {
-		if _, err = rt.Probe(ctx); err == nil {
-			return rt, nil, nil
+	var failed []string // names
+	reasons := map[string]error{}
+	for _, c := range candidates(cfg) {
+		rt, err := c.open(ctx, f)
+		if err == nil {
+			return rt, whyNot(failed, reasons, c.name), nil
 		}
-		_ = rt.Close()
+		if reasons[c.name] == nil {
+			failed = append(failed, c.name)
+		}
+		reasons[c.name] = err
 	}
-	warning := fmt.Sprintf("runtime oci cannot be used, so local runs this: %v", err)
-	rt, err = f.Open("local")
-	return rt, []string{warning}, err
+	var all []string
+	for _, name := range failed {
+		all = append(all, fmt.Sprintf("runtime %s cannot be used: %v", name, reasons[name]))
+	}
+	return nil, nil, errors.New(strings.Join(all, "; "))
+}
+
+func (c candidate) open(ctx context.Context, f sandbox.Factory) (sandbox.Runtime, error) {
+	rt, err := f.Open(c.name)
+	if err != nil || c.ready == nil {
+		return rt, err
+	}
+	if err := c.ready(ctx, rt); err != nil {
+		return nil, errors.Join(err, rt.Close())
+	}
+	return rt, nil
+}
+
+// whyNot says what was not taken, and why.
+func whyNot(failed []string, reasons map[string]error, taken string) (warnings []string) {
+	for _, name := range failed {
+		if name == taken {
+			warnings = append(warnings, fmt.Sprintf("runtime %s is weak: %v", name, reasons[name]))
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("runtime %s cannot be used, so %s runs this: %v", name, taken, reasons[name]))
+	}
+	return warnings
 }
 
 // ownKernel tells whether an OCI runtime puts a kernel of its own, or a machine,
 // between a program and this kernel.
 func ownKernel(command string) bool {
 	words := strings.Fields(command)
-	if len(words) == 0 {
-		return false
-	}
-	base := words[0][strings.LastIndexByte(words[0], '/')+1:]
-	_, gvisor := strings.CutPrefix(base, "runsc")
-	_, kata := strings.CutPrefix(base, "kata")
-	return gvisor || kata
+	return len(words) > 0 && advisory.OwnKernel(words[0])
 }

@@ -55,12 +55,9 @@ const (
 	cloneVFORK        = 0x4000
 	sigchld           = 17
 	sigkill           = 9
-	sigSETMASK        = 2
 	prSETDumpable     = 4
-	prSETNoNewPrivs   = 38
 	statxBasic        = 0x7ff
 	tiocSCTTY         = 0x540e
-	tiocSWINSZ        = 0x5414
 	tiocSPTLCK        = 0x40045431
 	tiocGPTN          = 0x80045430
 	modeType          = 0o170000
@@ -71,7 +68,6 @@ const (
 	modeSocket        = 0o140000
 	modeCharDevice    = 0o020000
 	modeBlockDevice   = 0o060000
-	rlimitCPU         = 0
 	rlimitFSIZE       = 1
 	rlimitCORE        = 4
 	rlimitNOFILE      = 7

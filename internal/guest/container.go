@@ -28,8 +28,16 @@ type Options struct {
 	// CgroupDir is where the container sees its own control groups, such as
 	// /sys/fs/cgroup; empty when it does not.
 	CgroupDir string
+	// ReadGroups reads the container's own control groups from outside: files by
+	// their names below the container's group, with version 1 behind the name of the
+	// controller (memory/memory.stat). Nil has init read them in CgroupDir.
+	ReadGroups func(names []string) (contents []string, err error)
 	// Network is that of the container; a process may have less.
 	Network sandbox.NetworkPolicy
+	// Connect leads a process out that is about to start, as far as its own normal
+	// policy lets it, or that of the container where it is nil. It refuses one that
+	// is wider than the container's. Nil leads no process out.
+	Connect func(ctx context.Context, own *sandbox.NetworkPolicy) (Connection, error)
 	// Filter adapts the seccomp filter of every process to what else stands around
 	// it. Sockets are the network's business.
 	Filter seccomp.Options
@@ -44,11 +52,25 @@ type Options struct {
 	// Lift takes the memory limit away when every program is dead: what init does then
 	// is ours. It may be nil.
 	Lift func()
+	// Hurry takes the CPU limit away until the next process starts: what is killed
+	// needs time to die. It may be nil, and be called at any time.
+	Hurry func()
 	// Ended asks why init has ended although nobody ended it. It returns how that
 	// looks for the process that ran, or an error that is ours; nil knows nothing.
 	Ended func() (sandbox.Exit, error)
 	// Remove removes the container, whatever runs in it.
 	Remove func(context.Context) error
+}
+
+// Connection is what leads one process out of its container.
+type Connection interface {
+	// Settle waits until what the process has sent is on its way. Nothing of it runs
+	// any more.
+	Settle()
+	// End ends the connection and tells what went through it.
+	End(*sandbox.Exit)
+	// Abandon ends that of a process which did not start.
+	Abandon()
 }
 
 // Container implements [sandbox.Container].
@@ -130,6 +152,7 @@ func (c *Container) Delete(ctx context.Context) error {
 // remove removes the container, once.
 func (c *Container) remove(ctx context.Context) error {
 	c.removing.Do(func() {
+		c.hurry()
 		// Init ends when its stream does, and all that it holds with it: the
 		// engine has nothing left to kill.
 		_ = c.init.Close()
@@ -142,8 +165,15 @@ func (c *Container) remove(ctx context.Context) error {
 // leave it. None has a hold of it; one that had found a way would gain no more.
 const patience = 15 * time.Second
 
-// within has something done, and gives the container up when that takes too long.
+func (c *Container) hurry() {
+	if c.opts.Hurry != nil {
+		c.opts.Hurry()
+	}
+}
+
+// within has programs killed, and gives the container up when that takes too long.
 func (c *Container) within(do func()) {
+	c.hurry()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -164,7 +194,8 @@ func (c *Container) within(do func()) {
 }
 
 // filter is the seccomp program of a process. A process has no more of a network
-// than its container.
+// than its container; where that leads out, who leads it holds the one against the
+// other.
 func (c *Container) filter(p sandbox.Process) ([]byte, error) {
 	network := c.opts.Network.Normal()
 	if p.Network != nil {
@@ -172,7 +203,7 @@ func (c *Container) filter(p sandbox.Process) ([]byte, error) {
 		if err := own.Validate(); err != nil {
 			return nil, err
 		}
-		if own.Mode != sandbox.NetworkNone && own.Mode != network.Mode {
+		if own.Mode != sandbox.NetworkNone && own.Mode != network.Mode && c.opts.Connect == nil {
 			return nil, fmt.Errorf("a process of a container with network %s cannot have network %s", network.Mode, own.Mode)
 		}
 		network = own

@@ -2,6 +2,7 @@ package guest
 
 import (
 	"encoding/binary"
+	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -87,13 +88,10 @@ var filesV1 = []groupFile{
 // findGroups finds out which files there are. A container that sees a root group
 // sees the host's and not its own.
 func (c *Container) findGroups() groupFiles {
-	if c.opts.CgroupDir == "" {
-		return groupFiles{}
-	}
 	for version, files := range map[int][]groupFile{2: filesV2, 1: filesV1} {
 		var have []groupFile
 		for _, f := range files {
-			if _, err := c.readFile(path.Join(c.opts.CgroupDir, f.name)); err == nil {
+			if _, err := c.readGroups([]string{f.name}); err == nil {
 				have = append(have, f)
 			}
 		}
@@ -109,12 +107,19 @@ func (c *Container) findGroups() groupFiles {
 // groupFileSize is more than any of the files has; memory.stat is the largest.
 const groupFileSize = 4 << 10
 
-func (c *Container) readFile(name string) (string, error) {
-	contents, err := c.readFiles([]string{name})
-	if err != nil {
-		return "", err
+// readGroups reads files of the container's own control groups.
+func (c *Container) readGroups(names []string) ([]string, error) {
+	if c.opts.ReadGroups != nil {
+		return c.opts.ReadGroups(names)
 	}
-	return contents[0], nil
+	if c.opts.CgroupDir == "" {
+		return nil, errors.New("the container sees no control groups")
+	}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		paths[i] = path.Join(c.opts.CgroupDir, name)
+	}
+	return c.readFiles(paths)
 }
 
 // readFiles reads the beginnings of files with one message.
@@ -146,9 +151,9 @@ func (c *Container) count() (counters, bool) {
 	}
 	names := make([]string, len(c.groups.files))
 	for i, f := range c.groups.files {
-		names[i] = path.Join(c.opts.CgroupDir, f.name)
+		names[i] = f.name
 	}
-	contents, err := c.readFiles(names)
+	contents, err := c.readGroups(names)
 	if err != nil {
 		return counters{}, false
 	}
@@ -203,7 +208,7 @@ func scaled(f figure, by int64) figure {
 func (pr *process) metrics(now counters, known bool, usage *spawn.Usage) sandbox.Metrics {
 	m := sandbox.Metrics{Sources: map[string]string{}}
 	if usage != nil {
-		fromUsage(&m, *usage)
+		FromUsage(&m, *usage)
 	}
 	if !known {
 		return m
@@ -263,9 +268,9 @@ func (pr *process) peaks(m *sandbox.Metrics, now counters, source string) {
 	m.Sources["memory_peak_bytes"] = from
 }
 
-// fromUsage fills in what the kernel knows of the main process and the children
-// that it waited for. Of memory it knows the largest process.
-func fromUsage(m *sandbox.Metrics, u spawn.Usage) {
+// FromUsage fills in what the kernel knows of the main process and the children
+// that it waited for. Of memory it knows the largest process, which is a lower bound.
+func FromUsage(m *sandbox.Metrics, u spawn.Usage) {
 	faults, switches := u.MinorFaults+u.MajorFaults, u.VoluntarySwitches+u.Switches
 	read, written := u.InBlocks*512, u.OutBlocks*512
 	m.CPUUser, m.CPUSystem = &u.User, &u.System

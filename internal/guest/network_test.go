@@ -2,6 +2,7 @@ package guest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -71,6 +72,17 @@ func TestNetworkOfProcess(t *testing.T) {
 			}
 		}
 	}
+	// Where the container's network leads out, who leads it says what is too much.
+	leads := &Container{opts: Options{Arch: "arm64", Network: sandbox.NetworkPolicy{Mode: allowlist}, Connect: leadNowhere}, filters: map[seccomp.Options][]byte{}}
+	for mode, inet := range map[sandbox.NetworkMode]bool{none: false, localhost: true, allowlist: true, full: true} {
+		got, err := leads.filter(sandbox.Process{Network: own(mode)})
+		if err != nil || !bytes.Equal(got, compiled(t, seccomp.Options{Inet: inet, OneUser: true})) {
+			t.Errorf("%s in a network that leads out: another filter, %v", mode, err)
+		}
+	}
+	if _, err := leads.filter(sandbox.Process{Network: own(none, "example.org")}); err == nil {
+		t.Error("a policy that cannot be meant was taken")
+	}
 	if slices.Equal(compiled(t, seccomp.Options{}), compiled(t, seccomp.Options{Inet: true})) {
 		t.Error("with a network there is no other filter")
 	}
@@ -80,3 +92,5 @@ func TestNetworkOfProcess(t *testing.T) {
 		t.Errorf("a mode that there is not: %v", err)
 	}
 }
+
+func leadNowhere(context.Context, *sandbox.NetworkPolicy) (Connection, error) { return nil, nil }

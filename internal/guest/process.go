@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -23,16 +24,16 @@ type process struct {
 	limits  sandbox.Limits
 	started time.Time
 	before  counters // of the container, when it started
-	peak    int64    // bytes of memory that were seen in use
-	most    int64    // processes that were seen
 
+	out    Connection     // nil where nothing leads out
 	stdin  io.WriteCloser // nil when it reads nothing
 	screen *spawn.Reader  // what a terminal shows; nil without one
-	copies sync.WaitGroup
+	output stdio.Output
 	kill   sync.Once
 
-	mu         sync.Mutex
-	writeError error
+	mu   sync.Mutex
+	peak int64 // bytes of memory that were seen in use
+	most int64 // processes that were seen
 
 	done chan struct{} // closed when exit and err are set
 	exit sandbox.Exit
@@ -58,8 +59,11 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	pr := &process{c: c, tty: p.TTY != nil, limits: p.Limits, done: make(chan struct{})}
 	pr.before, _ = c.count()
 	pr.started = time.Now()
-	if err := pr.launch(p); err != nil {
+	if err := pr.launch(ctx, p); err != nil {
 		c.within(c.killRest)
+		if pr.out != nil {
+			pr.out.Abandon()
+		}
 		return nil, err
 	}
 	c.mu.Lock()
@@ -89,10 +93,13 @@ func environment(container, process []string) []string {
 
 // launch has init fork the program, returns when it was executed, and begins to
 // copy its streams.
-func (pr *process) launch(p sandbox.Process) error {
+func (pr *process) launch(ctx context.Context, p sandbox.Process) error {
 	var program spawn.Program
 	filter, err := pr.c.filter(p)
 	if err != nil {
+		return err
+	}
+	if err := pr.connect(ctx, p); err != nil {
 		return err
 	}
 	l := launcher{p: &program, calls: pr.c.calls, process: p, filter: filter}
@@ -111,11 +118,26 @@ func (pr *process) launch(p sandbox.Process) error {
 	return nil
 }
 
+// connect starts what leads the process out.
+func (pr *process) connect(ctx context.Context, p sandbox.Process) (err error) {
+	if pr.c.opts.Connect == nil {
+		return nil
+	}
+	own := p.Network
+	if own != nil {
+		normal := own.Normal()
+		own = &normal
+	}
+	pr.out, err = pr.c.opts.Connect(ctx, own)
+	return err
+}
+
 // carry begins to copy what the process reads and writes.
 func (pr *process) carry(p sandbox.Process) {
+	pr.output.Fail = pr.killOnce
 	if p.Stdin != nil {
 		pr.stdin = pr.c.init.Writer()
-		go pr.feed(p.Stdin)
+		go stdio.Feed(pr.stdin, p.Stdin, pr.tty)
 	}
 	for stream, to := range map[int]io.Writer{1: p.Stdout, 2: p.Stderr} {
 		if to == nil && (stream == 2 || !pr.tty) || stream == 2 && pr.tty {
@@ -125,45 +147,7 @@ func (pr *process) carry(p sandbox.Process) {
 		if pr.tty {
 			pr.screen = from
 		}
-		pr.copies.Go(func() { pr.drain(from, to) })
-	}
-}
-
-// feed copies the caller's input. It may outlive the program while the caller's
-// reader blocks; the writer is closed then.
-func (pr *process) feed(from io.Reader) {
-	_, _ = io.Copy(pr.stdin, from)
-	if pr.tty {
-		_, _ = pr.stdin.Write([]byte{4}) // end of input on a terminal, VEOF
-		return
-	}
-	_ = pr.stdin.Close()
-}
-
-// drain copies one stream until its end. When the writer fails the rest is read
-// and dropped, so that the program's end is not held up.
-func (pr *process) drain(from io.Reader, to io.Writer) {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buf)
-		if n > 0 && to != nil {
-			if _, werr := to.Write(buf[:n]); werr != nil {
-				pr.failed(werr)
-				pr.killOnce()
-				to = nil
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (pr *process) failed(err error) {
-	pr.mu.Lock()
-	defer pr.mu.Unlock()
-	if pr.writeError == nil {
-		pr.writeError = err
+		pr.output.Copy(to, from)
 	}
 }
 
@@ -172,9 +156,9 @@ func startError(p sandbox.Process, err error) error {
 	var step *spawn.StepError
 	if errors.As(err, &step) {
 		switch step.Step {
-		case execStep:
+		case spawn.ExecStep:
 			return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
-		case chdirStep:
+		case spawn.ChdirStep:
 			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 		}
 	}
@@ -223,6 +207,7 @@ func (pr *process) finish() {
 	pr.exit.Duration = time.Since(pr.started)
 	if err != nil {
 		pr.gone()
+		pr.disconnect()
 		return
 	}
 	pr.c.within(func() {
@@ -237,7 +222,8 @@ func (pr *process) finish() {
 	if pr.c.opts.Lift != nil {
 		pr.c.opts.Lift()
 	}
-	pr.copies.Wait()
+	pr.disconnect()
+	pr.exit.WriteError = pr.output.Wait()
 	pr.exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {
 		pr.exit.Signal = int(exit.Status.Signal())
@@ -246,10 +232,19 @@ func (pr *process) finish() {
 	pr.gather(exit.Usage)
 }
 
+// disconnect ends what led the process out, once nothing of it runs any more.
+func (pr *process) disconnect() {
+	if pr.out == nil {
+		return
+	}
+	pr.out.Settle()
+	pr.out.End(&pr.exit)
+}
+
 // gone is the end of a process whose init has ended.
 func (pr *process) gone() {
 	duration := pr.exit.Duration
-	pr.copies.Wait()
+	_ = pr.output.Wait() // it matters no more
 	pr.c.mu.Lock()
 	deleted := pr.c.deleted
 	pr.c.mu.Unlock()
@@ -272,9 +267,6 @@ func (pr *process) gone() {
 func (pr *process) gather(usage spawn.Usage) {
 	now, known := pr.c.count()
 	pr.exit.Metrics = pr.metrics(now, known, &usage)
-	pr.mu.Lock()
-	pr.exit.WriteError = pr.writeError
-	pr.mu.Unlock()
 	if known {
 		pr.exit.OOMKills = now.oomKills.since(pr.before.oomKills)
 		pr.exit.ProcessDenials = now.denials.since(pr.before.denials)
@@ -417,6 +409,6 @@ func (pr *process) Resize(rows, cols uint16) error {
 		return nil
 	}
 	var p spawn.Program
-	p.Call("ioctl TIOCSWINSZ", pr.c.calls.ioctl, spawn.FD(spawn.StreamFD(1)), spawn.Value(tiocSWINSZ), p.Bytes(winsize(rows, cols))).Allow(eNOTTY)
+	p.SetWindowSize(pr.c.calls.ioctl, spawn.FD(spawn.StreamFD(1)), rows, cols).Allow(eNOTTY)
 	return pr.c.tell(&p)
 }

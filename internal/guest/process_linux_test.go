@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,6 +20,38 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
+
+// TestHurry: the CPU limit is taken away before anything is killed, not after.
+func TestHurry(t *testing.T) {
+	var w *world
+	var alive []bool // whether programs were, at each call
+	w = start(t, func(o *Options) {
+		o.Hurry = func() {
+			pid := strconv.Itoa(w.init.Process.Pid)
+			children, err := os.ReadFile("/proc/" + pid + "/task/" + pid + "/children")
+			must(t, err)
+			alive = append(alive, len(children) > 0)
+		}
+	})
+	first := func(what string) {
+		t.Helper()
+		if len(alive) == 0 || !alive[0] {
+			t.Errorf("%s: the limit was there while programs died: %v", what, alive)
+		}
+		alive = nil
+	}
+	running, _ := w.line(shell("echo ready; exec sleep 1000"))
+	equal(t, "calls before the kill", len(alive), 0)
+	must(t, running.Kill())
+	_, err := running.Wait()
+	must(t, err)
+	first("a kill")
+	w.sh("sleep 1000 & true")
+	first("what is left behind")
+	w.line(shell("echo ready; exec sleep 1000"))
+	must(t, w.Delete(t.Context()))
+	first("the container's end")
+}
 
 func TestExits(t *testing.T) {
 	w := start(t)
@@ -151,17 +184,6 @@ func TestSurroundings(t *testing.T) {
 }
 
 func TestPathLookup(t *testing.T) {
-	for env, want := range map[string]string{
-		"":                     "prog",
-		"PATH=/a:/b":           "/a/prog /b/prog",
-		"PATH=/a PATH=/b":      "/b/prog",
-		"PATH=":                "/prog",
-		"PATH=rel:/b":          "/rel/prog /b/prog",
-		"XPATH=/a PATHS=/b Y=": "prog",
-	} {
-		equal(t, env, strings.Join(programPaths("prog", strings.Fields(env)), " "), want)
-	}
-	equal(t, "a path", strings.Join(programPaths("./prog", []string{"PATH=/a"}), " "), "./prog")
 	w := start(t)
 	tree, _ := w.tree(sandbox.WorkspaceDir)
 	for _, dir := range []string{"first", "second"} {

@@ -10,6 +10,8 @@ import (
 
 // What can go wrong with an image, for errors.Is.
 var (
+	// ErrName: what was given is no name of an image.
+	ErrName = errors.New("this names no image")
 	// ErrNotFound: no image of that name is here, in the registry or in the archive.
 	ErrNotFound = errors.New("there is no such image")
 	// ErrInUse: a lease on the image is held.

@@ -145,5 +145,6 @@ type Lease struct {
 // there.
 func (l *Lease) Root() string { return l.root }
 
-// Close gives the image back.
-func (l *Lease) Close() error { return l.lock.Close() }
+// Close gives the image back. The lock is undone and not just closed: a process that
+// is being forked at this moment has the descriptor, too, until it is executed.
+func (l *Lease) Close() error { return errors.Join(unlock(l.lock), l.lock.Close()) }

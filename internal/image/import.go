@@ -79,7 +79,7 @@ func candidates(ctx context.Context, b bundle) ([]candidate, error) {
 	}
 	saved, err := readDocument(b, "manifest.json")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, problemf(ErrUnsupported, "it is neither an OCI layout (index.json) nor from docker save (manifest.json); a root file system is imported as a tree")
+		return nil, problemf(ErrUnsupported, "it is neither an OCI layout (index.json) nor from docker save (manifest.json); a root file system is imported with --rootfs")
 	}
 	if err != nil {
 		return nil, err

@@ -43,6 +43,9 @@ func (s *Store) importTree(ctx context.Context, label, name string, archive io.R
 	defer u.close()
 	diffID, err := u.stream(m.reader(archive), "sha256")
 	if err == nil {
+		err = u.whole()
+	}
+	if err == nil {
 		err = u.complete()
 	}
 	if err != nil {
@@ -53,6 +56,17 @@ func (s *Store) importTree(ctx context.Context, label, name string, archive io.R
 		return Image{}, err
 	}
 	return w.finish(ctx, digest, u.info(digest, config), []string{name})
+}
+
+// whole refuses what a broken pipe leaves of an archive: no digest tells it apart.
+func (u *unpacker) whole() error {
+	switch {
+	case u.files == 0:
+		return problemf(ErrUnsupported, "there is nothing in it")
+	case u.last != lastBlock{}:
+		return problemf(ErrCorrupt, "its archive breaks off before its end")
+	}
+	return nil
 }
 
 // treeDigest is the digest of the manifest that an image of this one layer has.

@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
 // List returns all images, by name.
@@ -62,7 +64,7 @@ func (s *Store) acquire(ctx context.Context, ref string) (*Lease, error) {
 
 // lease waits for the lock of an image, which must be that image's still.
 func (s *Store) lease(ctx context.Context, digest v1.Hash, lock *os.File) (*Lease, error) {
-	err := waitLock(ctx, lock, false)
+	err := lockfile.Wait(ctx, lock, false)
 	if err == nil && !s.sameFile(lock, filepath.Join(imagePath(digest), lockFile)) {
 		err = problemf(ErrNotFound, "somebody has removed it just now; pull or import it again")
 	}
@@ -114,7 +116,7 @@ func (s *Store) remove(ctx context.Context, ref string) error {
 // GC removes the images that have no name and are not in use: those whose name
 // was given to a newer one. It returns them.
 func (s *Store) GC(ctx context.Context) (removed []Image, err error) {
-	if err := s.reclaim(); err != nil {
+	if _, err := s.reclaim(); err != nil {
 		return nil, err
 	}
 	images, err := s.List()
@@ -176,8 +178,7 @@ func (s *Store) drop(digest v1.Hash, names map[string]v1.Hash) (dropped, error) 
 	if err != nil {
 		return dropped{}, err
 	}
-	free, err := tryLock(lock, true)
-	if err == nil && !free {
+	if err = lockfile.Try(lock, true); errors.Is(err, lockfile.ErrHeld) {
 		err = problemf(ErrInUse, "it is in use; try again when the programs that run in it have ended")
 	}
 	maps.DeleteFunc(names, func(_ string, d v1.Hash) bool { return d == digest })

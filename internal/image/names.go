@@ -22,7 +22,7 @@ const minPrefix = 12
 func parse(ref string) (name.Reference, error) {
 	r, err := name.ParseReference(ref)
 	if err != nil {
-		return nil, fmt.Errorf("%q names no image: %w; write it as python:3.12, ghcr.io/owner/name:tag or name@sha256:digest", ref, err)
+		return nil, problemf(ErrName, "%q names no image: %v; write it as python:3.12, ghcr.io/owner/name:tag or name@sha256:digest", ref, err)
 	}
 	return r, nil
 }

@@ -25,6 +25,9 @@ func (s *Store) Pull(ctx context.Context, ref string) (Image, error) {
 	if err != nil {
 		return Image{}, err
 	}
+	if madeHere(named) {
+		return Image{}, s.about(ref, problemf(ErrNotFound, "it is made on this machine and not pulled: sandbox-run image build-default"))
+	}
 	r, err := newRepository(named)
 	if err != nil {
 		return Image{}, s.about(ref, err)
@@ -34,6 +37,13 @@ func (s *Store) Pull(ctx context.Context, ref string) (Image, error) {
 		return Image{}, s.about(ref, registryError(named, err))
 	}
 	return s.add(ctx, candidate{label: ref, names: []string{named.Name()}, manifest: manifest, from: r})
+}
+
+// madeHere tells the name of the default image. Whoever has that name in a registry
+// is not us.
+func madeHere(ref name.Reference) bool {
+	ours, err := parse(DefaultName)
+	return err == nil && ref.Context().Name() == ours.Context().Name()
 }
 
 // repository is of a registry, where manifests and blobs come from.
@@ -78,11 +88,11 @@ func (r *repository) blob(ctx context.Context, d v1.Descriptor) (io.ReadCloser, 
 
 // registryError says what to do about an answer of a registry.
 func registryError(asked interface{ Name() string }, err error) error {
+	host, _, _ := strings.Cut(asked.Name(), "/")
 	var answer *transport.Error
 	if !errors.As(err, &answer) {
-		return err
+		return unreachable(host, err)
 	}
-	host, _, _ := strings.Cut(asked.Name(), "/")
 	switch answer.StatusCode {
 	case http.StatusNotFound:
 		return problemf(ErrNotFound, "%s has no such image: %v", host, err)
@@ -92,6 +102,19 @@ func registryError(asked interface{ Name() string }, err error) error {
 		return fmt.Errorf("%s has had too many requests from here; wait, or docker login %s: %w", host, host, err)
 	}
 	return fmt.Errorf("%s has failed: %w", host, err)
+}
+
+// unreachable says what may be wrong where there was no answer.
+func unreachable(host string, err error) error {
+	var dns *net.DNSError
+	var network *net.OpError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return fmt.Errorf("there is no registry %s: is the name right? %w", host, err)
+	case errors.As(err, &dns), errors.As(err, &network):
+		return fmt.Errorf("%s cannot be reached: is there a network, or a proxy to be named by HTTPS_PROXY? %w", host, err)
+	}
+	return err
 }
 
 // onlyHTTPS refuses requests that anybody on the way could answer. The client of

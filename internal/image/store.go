@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
 // Options of a store.
@@ -25,7 +27,12 @@ type Store struct {
 	dir     string // absolute
 	root    *os.Root
 	options Options
+	// reclaimed is written by Open alone.
+	reclaimed []string
 }
+
+// Dir is where the store of a data directory is.
+func Dir(dataDir string) string { return filepath.Join(dataDir, "images") }
 
 // Folders and files of a store; see the package's comment.
 const (
@@ -56,7 +63,11 @@ func (s *Store) open(dir string) (err error) {
 	if s.dir, err = filepath.Abs(dir); err != nil {
 		return err
 	}
-	if err = os.MkdirAll(s.dir, 0o700); err != nil {
+	// Others may pass the data directory, but not enter the store.
+	if err = os.MkdirAll(filepath.Dir(s.dir), 0o711); err != nil {
+		return err
+	}
+	if err = os.Mkdir(s.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if s.root, err = os.OpenRoot(s.dir); err != nil {
@@ -70,8 +81,12 @@ func (s *Store) open(dir string) (err error) {
 			return err
 		}
 	}
-	return s.reclaim()
+	s.reclaimed, err = s.reclaim()
+	return err
 }
+
+// Reclaimed are the directories, of interrupted pulls, that Open has removed.
+func (s *Store) Reclaimed() []string { return s.reclaimed }
 
 // Close gives back what the store itself holds. Leases stay valid.
 func (s *Store) Close() error {
@@ -97,7 +112,7 @@ func (s *Store) locked(ctx context.Context, do func() error) error {
 	f, err := s.root.OpenFile(lockFile, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
 		defer f.Close()
-		err = waitLock(ctx, f, true)
+		err = lockfile.Wait(ctx, f, true)
 	}
 	if err != nil {
 		return fmt.Errorf("lock the image store: %w", err)

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,10 @@ func TestImportTree(t *testing.T) {
 	}
 	_, err := s.ImportTree(t.Context(), "bad", strings.NewReader(string(archive(t, file("../x", "x")))), Config{})
 	wantError(t, err, ErrHostile, "image bad, entry \"../x\"")
+	for part, want := range map[int]error{0: ErrUnsupported, 512: ErrCorrupt, 513: ErrCorrupt, 1024: ErrCorrupt, 1030: ErrCorrupt} {
+		_, err = s.ImportTree(t.Context(), "bad", bytes.NewReader(archive(t, dir("d"), file("f", "x"))[:part]), Config{})
+		wantError(t, err, want, "image bad")
+	}
 	_, err = s.ImportTree(t.Context(), "bad", strings.NewReader(""), Config{Env: []string{"A"}})
 	wantError(t, err, ErrHostile, "NAME=value")
 	_, err = s.ImportTree(t.Context(), "bad", strings.NewReader(""), Config{User: "a\x00b"})
@@ -113,6 +118,8 @@ func TestRemove(t *testing.T) {
 	if got := listing(t, held.Root()); got["f"] == "" || len(must[[]Image](t)(s.List())[0].Names) != 1 {
 		t.Errorf("the image in use has %v", got)
 	}
+	fork := must[int](t)(syscall.Dup(int(held.lock.Fd()))) // as a child has it until it is executed
+	defer syscall.Close(fork)
 	held.Close()
 	if err := s.Remove(t.Context(), "a:2"); err != nil {
 		t.Error(err)
@@ -279,7 +286,7 @@ func TestAbandoned(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.dir, workDir, "full", lockFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reclaim(); err != nil || len(leftovers(t, s)) != 0 {
+	if _, err := s.reclaim(); err != nil || len(leftovers(t, s)) != 0 {
 		t.Errorf("left %v, %v", leftovers(t, s), err)
 	}
 }

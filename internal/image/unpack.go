@@ -29,6 +29,7 @@ type unpacker struct {
 	// sent and scanned count what comes out of decompression, when layers are
 	// unpacked and when they are searched for whiteouts.
 	sent, scanned int64
+	last          lastBlock
 	buffer        []byte
 }
 
@@ -82,7 +83,7 @@ func (u *unpacker) read(blob io.Reader, algorithm string, count *int64, each fun
 		if digest, err = v1.Hasher(algorithm); err != nil {
 			return v1.Hash{}, problemf(ErrUnsupported, "its diff-id is of a kind that is not known: %q", algorithm)
 		}
-		r = io.TeeReader(r, digest)
+		r = io.TeeReader(r, io.MultiWriter(digest, &u.last))
 	}
 	if err := entries(tar.NewReader(r), each); err != nil {
 		return v1.Hash{}, err
@@ -182,6 +183,18 @@ func (c *countedReader) Read(p []byte) (int, error) {
 		return 0, problemf(ErrTooLarge, "all layers together have more than %d bytes when decompressed, which is the limit", c.limit)
 	}
 	return n, err
+}
+
+// lastBlock is the end of what was written to it. Archives end with blocks of
+// zeros; the reader of archives takes one that breaks off between two entries for
+// whole.
+type lastBlock [512]byte
+
+func (l *lastBlock) Write(p []byte) (int, error) {
+	tail := p[max(len(p)-len(l), 0):]
+	copy(l[:], l[len(tail):])
+	copy(l[len(l)-len(tail):], tail)
+	return len(p), nil
 }
 
 func (u *unpacker) countFile() error {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
 // work is a directory in tmp that one maker holds by its lock.
@@ -57,7 +59,7 @@ func (s *Store) enter(ctx context.Context, path string) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := waitLock(ctx, lock, true); err != nil || !s.sameFile(lock, lockPath) {
+	if err := lockfile.Wait(ctx, lock, true); err != nil || !s.sameFile(lock, lockPath) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	w := &work{store: s, path: path, lock: lock}
@@ -158,33 +160,40 @@ func (s *Store) removeEmpty(path string) error {
 	return err
 }
 
-// reclaim removes the work that nobody holds.
-func (s *Store) reclaim() error {
+// reclaim removes the work that nobody holds, and returns where it was.
+func (s *Store) reclaim() (removed []string, err error) {
 	entries, err := fs.ReadDir(s.root.FS(), workDir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, entry := range entries {
-		if err := s.reclaimOne(filepath.Join(workDir, entry.Name())); err != nil {
-			return fmt.Errorf("remove what an interrupted pull has left: %w", err)
+		path := filepath.Join(workDir, entry.Name())
+		gone, err := s.reclaimOne(path)
+		if err != nil {
+			return removed, fmt.Errorf("remove what an interrupted pull has left: %w", err)
+		}
+		if gone {
+			removed = append(removed, filepath.Join(s.dir, path))
 		}
 	}
-	return nil
+	return removed, nil
 }
 
-func (s *Store) reclaimOne(path string) error {
+func (s *Store) reclaimOne(path string) (gone bool, err error) {
 	lockPath := filepath.Join(path, lockFile)
 	lock, err := s.root.OpenFile(lockPath, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.removeEmpty(path)
+		return false, s.removeEmpty(path)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer lock.Close()
-	taken, err := tryLock(lock, true)
-	if !taken || err != nil || !s.sameFile(lock, lockPath) {
-		return err
+	if err = lockfile.Try(lock, true); err == nil && s.sameFile(lock, lockPath) {
+		return true, s.discard(path)
 	}
-	return s.discard(path)
+	if errors.Is(err, lockfile.ErrHeld) {
+		err = nil
+	}
+	return false, err
 }

@@ -24,6 +24,8 @@ type metrics struct {
 	setup    prometheus.Histogram
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
+	// containers are those of other servers.
+	containers prometheus.Counter
 }
 
 func newMetrics(ledger *capacity.Ledger) *metrics {
@@ -46,6 +48,8 @@ func newMetrics(ledger *capacity.Ledger) *metrics {
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_http_request_seconds", Buckets: buckets,
 			Help: "Time from the header of a request to the end of its answer, by route."}, []string{"route"}),
 	}
+	m.containers = prometheus.NewCounter(prometheus.CounterOpts{Name: "sandbox_containers_total", Help: "Containers that were made for other servers."})
+	m.registry.MustRegister(m.containers)
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		m.runs, m.phases, m.memory, m.queue, m.setup, m.requests, m.seconds)
 	gauge := func(name, help string, value func() float64) {

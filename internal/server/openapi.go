@@ -38,6 +38,9 @@ func (s *Server) openAPI(registry huma.Registry) ([]byte, error) {
 		"/metrics":      {Get: d.secured(d.plain("metrics", "Figures for Prometheus.", nil, http.StatusOK))},
 		"/v1/languages": {Get: d.secured(d.plain("languages", "The languages, with their versions.", reflect.TypeFor[api.Languages](), http.StatusOK))},
 	}
+	if s.Containers != nil {
+		d.runtime(document.Paths)
+	}
 	return json.MarshalIndent(document, "", "  ")
 }
 

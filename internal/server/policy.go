@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -30,19 +31,28 @@ func (s *Server) bound(req *executor.Request) error {
 
 // boundIsolation: a caller may only ask for stronger walls.
 func (s *Server) boundIsolation(req *executor.Request) error {
-	least := s.Isolation
-	if least == "" {
-		least = sandbox.LevelAuto
+	level, err := s.level(req.Isolation)
+	if err != nil {
+		return forbidden("/isolation", err.Error())
 	}
-	if req.Isolation == "" {
-		req.Isolation = least
-	}
-	asked, known := strength[req.Isolation]
-	if known && asked >= strength[least] {
-		return nil
-	}
-	return forbidden("/isolation", fmt.Sprintf("isolation %s is weaker than this server's, which is %s", req.Isolation, least))
+	req.Isolation = level
+	return nil
 }
+
+// level is what was asked for, or what the operator gives.
+func (s *Server) level(asked sandbox.Level) (sandbox.Level, error) {
+	least := s.least()
+	if asked == "" {
+		asked = least
+	}
+	if n, known := strength[asked]; !known || n < strength[least] {
+		return asked, fmt.Errorf("isolation %s is weaker than this server's, which is %s", asked, least)
+	}
+	return asked, nil
+}
+
+// least is the weakest level that a caller gets.
+func (s *Server) least() sandbox.Level { return cmp.Or(s.Isolation, sandbox.LevelAuto) }
 
 // boundNetwork: a caller may open the public internet, and nothing that is closed
 // unless it is named: this machine's services, its cloud's secrets and the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,8 @@ type Options struct {
 	Isolation sandbox.Level
 	// MaxBodyBytes bounds a request body.
 	MaxBodyBytes int64
+	// Containers are what other servers may have here; nil gives them nothing.
+	Containers *Containers
 	// LoopbackOnly refuses requests that a web page elsewhere could have made:
 	// those for another host name or from another origin.
 	LoopbackOnly bool
@@ -46,6 +49,9 @@ type Server struct {
 	document []byte
 	metrics  *metrics
 	bodies   *semaphore.Weighted
+	node     string         // tells this server from others
+	guests   sync.WaitGroup // containers of other servers
+	versions versionCache   // of toolchains, for them
 	began    time.Time
 	draining atomic.Bool
 	runs     context.Context // of every run; done when those that go on must end
@@ -67,6 +73,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		decoder: wire.NewDecoder(registry),
 		metrics: newMetrics(o.Ledger),
 		bodies:  semaphore.NewWeighted(bodyShare * o.MaxBodyBytes),
+		node:    newNode(),
 		began:   time.Now(),
 	}
 	s.runs, s.endRuns = context.WithCancel(context.WithoutCancel(ctx))
@@ -88,6 +95,7 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.keyed(s.metrics.handler()))
 	mux.Handle("GET /v1/languages", s.keyed(http.HandlerFunc(s.languages)))
+	s.runtimeRoutes(mux)
 	mux.HandleFunc("GET /openapi.json", s.openAPIDocument)
 	mux.Handle("GET /docs", rendered)
 	mux.Handle("GET /docs/", rendered)
@@ -102,3 +110,13 @@ func (s *Server) Drain() { s.draining.Store(true) }
 
 // EndRuns cancels what still runs. Each is answered with what it had written.
 func (s *Server) EndRuns() { s.endRuns() }
+
+// Wait returns when no container of another server is left, or when ctx is done.
+func (s *Server) Wait(ctx context.Context) {
+	gone := make(chan struct{})
+	go func() { s.guests.Wait(); close(gone) }()
+	select {
+	case <-gone:
+	case <-ctx.Done():
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,8 @@ type Key struct {
 	Name   string    `json:"name"`
 	Hash   []byte    `json:"-"`
 	Limits KeyLimits `json:"limits"`
+	// Scopes are what the key may do beside running programs.
+	Scopes []string `json:"scopes,omitempty"`
 
 	Created time.Time `json:"created"`
 	// Revoked and LastUsed are zero for never.
@@ -38,10 +41,11 @@ type KeyLimits struct {
 func (s *Store) InsertKey(ctx context.Context, k Key) error {
 	_, err := s.db.ExecContext(ctx, `
 		INSERT INTO keys (id, tenant, name, hash, created, revoked, last_used,
-			requests_per_minute, burst, concurrency, cpu_seconds_per_day, runs_per_day)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			requests_per_minute, burst, concurrency, cpu_seconds_per_day, runs_per_day, scopes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		k.ID, k.Tenant, k.Name, k.Hash, millis(k.Created), millis(k.Revoked), millis(k.LastUsed),
-		k.Limits.RequestsPerMinute, k.Limits.Burst, k.Limits.Concurrency, k.Limits.CPUSecondsPerDay, k.Limits.RunsPerDay)
+		k.Limits.RequestsPerMinute, k.Limits.Burst, k.Limits.Concurrency, k.Limits.CPUSecondsPerDay, k.Limits.RunsPerDay,
+		strings.Join(k.Scopes, " "))
 	return err
 }
 
@@ -49,15 +53,19 @@ func (s *Store) InsertKey(ctx context.Context, k Key) error {
 func (s *Store) Keys(ctx context.Context) ([]Key, error) {
 	return list(ctx, s.db, scanKey, `
 		SELECT id, tenant, name, hash, created, revoked, last_used,
-			requests_per_minute, burst, concurrency, cpu_seconds_per_day, runs_per_day
+			requests_per_minute, burst, concurrency, cpu_seconds_per_day, runs_per_day, scopes
 		FROM keys ORDER BY created, id`)
 }
 
 func scanKey(rows *sql.Rows) (Key, error) {
 	var k Key
 	var created, revoked, lastUsed int64
+	var scopes string
 	err := rows.Scan(&k.ID, &k.Tenant, &k.Name, &k.Hash, &created, &revoked, &lastUsed,
-		&k.Limits.RequestsPerMinute, &k.Limits.Burst, &k.Limits.Concurrency, &k.Limits.CPUSecondsPerDay, &k.Limits.RunsPerDay)
+		&k.Limits.RequestsPerMinute, &k.Limits.Burst, &k.Limits.Concurrency, &k.Limits.CPUSecondsPerDay, &k.Limits.RunsPerDay, &scopes)
+	if scopes != "" {
+		k.Scopes = strings.Fields(scopes)
+	}
 	k.Created, k.Revoked, k.LastUsed = fromMillis(created), fromMillis(revoked), fromMillis(lastUsed)
 	return k, err
 }

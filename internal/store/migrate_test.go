@@ -81,7 +81,7 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "server.db: a newer version of this program has written it (schema 99, this one knows 1)") {
+	if err == nil || !strings.Contains(err.Error(), "server.db: a newer version of this program has written it (schema 99, this one knows 2)") {
 		t.Error(err)
 	}
 }

@@ -36,6 +36,7 @@ func Convert(r *api.Request, uploads map[string][]byte) (executor.Request, error
 		Args:         r.Args,
 		Env:          r.Env,
 		Requirements: r.Requirements,
+		Image:        r.Image,
 		Isolation:    sandbox.Level(r.Isolation),
 		Collect:      collect(r.Collect),
 	}

@@ -123,6 +123,9 @@ type Meta struct {
 	Truncated      bool           `json:"truncated"`
 	ResourceLimits ResourceLimits `json:"resource_limits"`
 	Network        NetworkMeta    `json:"network"`
+	// Cost is an estimate of what the run's container has cost, where somebody takes
+	// money for it and the operator has configured the prices.
+	Cost *Cost `json:"cost,omitempty"`
 	// Node is the machine that served the run, when there are several.
 	Node string `json:"node,omitempty"`
 	// Warm is true when a prepared container served the run.
@@ -132,6 +135,15 @@ type Meta struct {
 	Warnings      []string `json:"warnings"`
 	// Violations are what a policy denied, with the rule.
 	Violations []string `json:"violations"`
+}
+
+// Cost is an estimate, in the currency of the configured prices.
+type Cost struct {
+	Amount float64 `json:"amount"`
+	// Seconds is how long the container has lived, the rest how large it was.
+	Seconds     float64 `json:"seconds"`
+	CPUCores    float64 `json:"cpu_cores"`
+	MemoryBytes int64   `json:"memory_bytes"`
 }
 
 // ResourceLimits are the limits of the run phase as they were applied, and how

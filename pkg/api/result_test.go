@@ -62,7 +62,7 @@ func fullResult() api.Result {
 		Files:        map[string]api.File{"out.bin": {Content: "/w==", Encoding: "base64", Size: 1, Mode: "0644"}},
 		FilesSkipped: []api.SkippedFile{{Path: "link", Reason: "not a regular file"}},
 		Meta: api.Meta{
-			Runtime: "local", IsolationLevel: "full", Isolation: map[string]string{"seccomp": api.Enforced}, Image: "python:3", BlockedImports: []string{"ctypes"},
+			Runtime: "local", IsolationLevel: "full", Isolation: map[string]string{"seccomp": api.Enforced}, Image: "python:3", Cost: &api.Cost{Amount: 0.01, Seconds: 2, CPUCores: 2, MemoryBytes: 512 << 20}, BlockedImports: []string{"ctypes"},
 			Truncated: true, Node: "n1", Warm: true, CachedCompile: true,
 			Network: api.NetworkMeta{Mode: "allowlist", Allow: []string{"example.org:443"}, AllowDNS: true,
 				Connections: 2, BytesSent: 300, BytesReceived: 4000, Queries: []string{"A example.com"}, Failures: []string{"f"}},

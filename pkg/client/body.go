@@ -107,7 +107,7 @@ type text struct{ pointer, text string }
 func texts(req api.Request) []text {
 	all := []text{
 		{"/code", req.Code}, {"/language", req.Language}, {"/version", req.Version}, {"/stdin", req.Stdin},
-		{"/entry", req.Entry}, {"/isolation", req.Isolation},
+		{"/entry", req.Entry}, {"/image", req.Image}, {"/isolation", req.Isolation},
 	}
 	list := func(name string, values []string) {
 		for i, value := range values {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 )
@@ -34,3 +35,7 @@ func trusted(uid uint32, own int) bool { return uid == 0 || int64(uid) == int64(
 
 // SocketURL is the URL of a server on a unix socket.
 func SocketURL(path string) string { return (&url.URL{Scheme: "unix", Path: path}).String() }
+
+// SocketTransport carries requests to a unix socket, and refuses one that neither
+// the caller's own user nor root serves.
+func SocketTransport(path string) *http.Transport { return transport(path) }

@@ -3,12 +3,14 @@ package executor
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,23 +19,31 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// buildCache returns the directory of a build cache, preparing it when it is
-// not there yet: once on this machine, by the toolchain alone and without any
-// user's source, in a sandbox like every other. It is renamed into place when
+// cacheMount is where the run's containers have a build cache. It is prepared when
+// it is not there yet: once, by the toolchain alone and without any user's source, in
+// a sandbox like every other.
+func (r *run) cacheMount(ctx context.Context, cache language.BuildCache) (sandbox.Mount, error) {
+	if r.toolchain.Image != "" { // one image has no say in what another finds
+		cache.Key += fmt.Sprintf("-%x", sha256.Sum256([]byte(r.toolchain.Image)))[:17]
+	}
+	if r.img.Elsewhere {
+		return r.keptCache(ctx, cache)
+	}
+	dir, err := r.buildCache(ctx, cache)
+	return sandbox.Mount{Source: dir, Target: cache.Target, Overlay: true}, err
+}
+
+// buildCache returns the directory of a build cache. It is renamed into place when
 // it is whole and never written again.
-func (e *Executor) buildCache(ctx context.Context, tc language.Toolchain, cache language.BuildCache) (string, error) {
-	if e.cfg.DataDir == "" {
+func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string, error) {
+	if r.e.cfg.DataDir == "" {
 		return "", fmt.Errorf("%s must be prepared, and there is no data directory to keep it in", cache.Title)
 	}
-	dir := filepath.Join(e.cfg.DataDir, "cache", "build", cache.Key)
+	dir := r.e.cacheDir(cache.Key)
 	if exists(dir) {
 		return dir, nil
 	}
-	parent := filepath.Dir(dir)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(parent), 0o711), os.MkdirAll(parent, 0o700)); err != nil {
-		return "", noDataDir(err)
-	}
-	unlock, err := lockFile(ctx, dir+".lock")
+	unlock, err := r.e.lockCache(ctx, cache.Key)
 	if err != nil {
 		return "", err
 	}
@@ -41,24 +51,41 @@ func (e *Executor) buildCache(ctx context.Context, tc language.Toolchain, cache 
 	if exists(dir) {
 		return dir, nil // somebody else was quicker
 	}
-	if e.cfg.Notify != nil {
-		e.cfg.Notify("preparing " + cache.Title + ", once for this machine")
-	}
-	tmp, err := os.MkdirTemp(parent, "tmp-")
+	r.e.notify("preparing " + cache.Title + ", once for this machine")
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
 	if err != nil {
 		return "", fmt.Errorf("make the cache directory: %w", err)
 	}
 	defer os.RemoveAll(tmp)
 	content := filepath.Join(tmp, "content")
-	if err := e.prepare(ctx, tc, cache, content); err != nil {
+	if err := r.prepare(ctx, cache, content); err != nil {
 		return "", fmt.Errorf("prepare %s: %w", cache.Title, err)
 	}
 	return dir, os.Rename(content, dir)
 }
 
+func (e *Executor) cacheDir(key string) string {
+	return filepath.Join(e.cfg.DataDir, "cache", "build", key)
+}
+
+// lockCache makes sure that a cache is prepared once at a time on this machine.
+func (e *Executor) lockCache(ctx context.Context, key string) (unlock func(), err error) {
+	parent := filepath.Dir(e.cacheDir(key))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(parent), 0o711), os.MkdirAll(parent, 0o700)); err != nil {
+		return nil, noDataDir(err)
+	}
+	return lockFile(ctx, e.cacheDir(key)+".lock")
+}
+
+func (e *Executor) notify(message string) {
+	if e.cfg.Notify != nil {
+		e.cfg.Notify(message)
+	}
+}
+
 // prepare fills a new directory. Others cannot reach it: its parent is ours
 // alone, so that it may be open to the sandbox's user, whoever that is.
-func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache language.BuildCache, content string) error {
+func (r *run) prepare(ctx context.Context, cache language.BuildCache, content string) error {
 	if err := os.Mkdir(content, 0o777); err != nil {
 		return err
 	}
@@ -70,26 +97,35 @@ func (e *Executor) prepare(ctx context.Context, tc language.Toolchain, cache lan
 	if err := root.Chmod(".", 0o777); err != nil { // past the umask
 		return err
 	}
-	if err := e.fill(ctx, tc, cache, content); err != nil {
+	if err := r.fill(ctx, cache, sandbox.Mount{Source: content, Target: cache.Target, Writable: true}, nil); err != nil {
 		return err
 	}
 	return openToReaders(root)
 }
 
-// fill runs the preparation. When it returns its container is gone.
-func (e *Executor) fill(ctx context.Context, tc language.Toolchain, cache language.BuildCache, content string) (err error) {
-	r := &run{e: e, toolchain: tc}
-	r.lang, _, _ = language.Lookup(tc.Language)
-	disk := diskLimit(e.cfg.CompileDiskBytes)
-	c, err := e.manager.Create(ctx, sandbox.Spec{
-		Mounts: append(append([]sandbox.Mount(nil), tc.Mounts...), sandbox.Mount{Source: content, Target: cache.Target, Writable: true}),
-		Disk:   disk, BuildDisk: disk,
-	})
+// fill runs the preparation, and done with what it has made. When it returns its
+// container is gone.
+func (r *run) fill(ctx context.Context, cache language.BuildCache, target sandbox.Mount, done func(sandbox.Container) error) (err error) {
+	filler := &run{e: r.e, lang: r.lang, version: r.version, img: r.img, toolchain: r.toolchain}
+	spec := r.root()
+	spec.Tenant, spec.Level = "", "" // it is for all
+	spec.Disk = diskLimit(r.e.cfg.CompileDiskBytes)
+	spec.BuildDisk = spec.Disk
+	spec.Mounts = append(slices.Clone(r.toolchain.Mounts), target)
+	c, err := r.e.manager.Create(ctx, spec)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID())) }()
+	if err := filler.prepareIn(ctx, c, cache); err != nil || done == nil {
+		return err
+	}
+	return done(c)
+}
+
+// prepareIn runs the preparation in a container.
+func (r *run) prepareIn(ctx context.Context, c sandbox.Container, cache language.BuildCache) (err error) {
 	r.container = c
-	defer func() { err = errors.Join(err, e.manager.Delete(context.WithoutCancel(ctx), c.ID())) }()
 	if r.workspace, err = c.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
@@ -98,7 +134,7 @@ func (e *Executor) fill(ctx context.Context, tc language.Toolchain, cache langua
 			return err
 		}
 	}
-	limits := e.cfg.Compile
+	limits := r.e.cfg.Compile
 	limits.WallTime *= 10 // all of a standard library, on a slow machine
 	ph := r.phase(ctx, api.PhaseCompile, cache.Prepare, phaseInput{limits: limits, keep: 64 << 10})
 	if err := ctx.Err(); err != nil {

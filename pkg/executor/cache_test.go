@@ -26,6 +26,12 @@ var (
 	goToolchain = language.Toolchain{Language: "go", Program: "/usr/bin/go", Mounts: []sandbox.Mount{{Source: "/opt/go"}}}
 )
 
+// goRun is a run in Go that has got as far as its toolchain.
+func goRun(e *Executor) *run {
+	lang, _, _ := language.Lookup("go")
+	return &run{e: e, lang: lang, toolchain: goToolchain}
+}
+
 // fillCache is a preparation: it writes to the writable mount.
 func fillCache(t *testing.T, rt *fakeRuntime) func(sandbox.Process, *fakeRunning) sandbox.Exit {
 	return func(sandbox.Process, *fakeRunning) sandbox.Exit {
@@ -53,7 +59,7 @@ func TestBuildCacheIsPreparedOnce(t *testing.T) {
 	for i := range dirs {
 		group.Go(func() {
 			var err error
-			if dirs[i], err = e.buildCache(t.Context(), goToolchain, cacheUnderTest); err != nil {
+			if dirs[i], err = goRun(e).buildCache(t.Context(), cacheUnderTest); err != nil {
 				t.Error(err)
 			}
 		})
@@ -122,7 +128,7 @@ func TestFailedPreparationLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := New(rt, Config{DataDir: t.TempDir()})
 			for range 2 { // the second caller tries again
-				_, err := e.buildCache(t.Context(), goToolchain, cacheUnderTest)
+				_, err := goRun(e).buildCache(t.Context(), cacheUnderTest)
 				if err == nil || !strings.Contains(err.Error(), "prepare the standard library: ") || !strings.Contains(err.Error(), "broken") {
 					t.Errorf("error %v", err)
 				}
@@ -137,14 +143,14 @@ func TestFailedPreparationLeavesNothing(t *testing.T) {
 
 func TestBuildCacheNeedsADirectory(t *testing.T) {
 	e := New(&fakeRuntime{}, Config{})
-	if _, err := e.buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "no data directory") {
+	if _, err := goRun(e).buildCache(t.Context(), cacheUnderTest); err == nil || !strings.Contains(err.Error(), "no data directory") {
 		t.Errorf("error %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(&fakeRuntime{}, Config{DataDir: file}).buildCache(t.Context(), goToolchain, cacheUnderTest); err == nil || !strings.Contains(err.Error(), "set SANDBOX_DATA_DIR") {
+	if _, err := goRun(New(&fakeRuntime{}, Config{DataDir: file})).buildCache(t.Context(), cacheUnderTest); err == nil || !strings.Contains(err.Error(), "set SANDBOX_DATA_DIR") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -157,7 +163,7 @@ func TestBuildCacheCancelled(t *testing.T) {
 		return untilTerm(p, r)
 	}
 	e := New(rt, Config{DataDir: t.TempDir()})
-	if _, err := e.buildCache(ctx, goToolchain, cacheUnderTest); !errors.Is(err, context.Canceled) {
+	if _, err := goRun(e).buildCache(ctx, cacheUnderTest); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
 	}
 	if left := leftIn(t, filepath.Join(e.cfg.DataDir, "cache", "build")); len(left) != 0 {

@@ -2,13 +2,16 @@ package executor
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +33,9 @@ func (r *run) planPackages() error {
 	}
 	if name := r.lang.Info().Name; name != "python" {
 		return wrong(InputUnsupported, "/requirements", fmt.Sprintf("requirements of %s cannot be installed: only those of Python can; send what the program needs as files", r.lang.Info().Title))
+	}
+	if _, keeps := r.keeper(); r.img.Elsewhere && !keeps {
+		return wrong(InputUnsupported, "/requirements", "packages cannot be installed into "+r.img.Name+" of runtime "+r.e.runtime.Name()+": name an image that has them")
 	}
 	list, err := packages.ParseAll(r.req.Requirements)
 	var entry *packages.ListError
@@ -102,15 +108,14 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	}
 	defer func() { err = errors.Join(err, root.RemoveAll(environmentTools)) }() // once the container is gone
 	network := r.packages.Network(ctx)
-	tools := sandbox.Mount{Source: filepath.Join(content, environmentTools), Target: packages.ToolsDir}
-	c, err := r.e.manager.Create(ctx, sandbox.Spec{
-		Tenant:    r.req.Tenant,
-		Level:     r.req.Isolation,
-		Network:   network,
-		Mounts:    append(append([]sandbox.Mount(nil), r.toolchain.Mounts...), tools),
-		Disk:      diskLimit(installTempBytes),
-		BuildDisk: diskLimit(r.e.cfg.CompileDiskBytes),
-	})
+	tools, err := r.dirMount(ctx, toolsName(r.packages.Tools), filepath.Join(content, environmentTools), packages.ToolsDir)
+	if err != nil {
+		return false, fmt.Errorf("bring the installer: %w", err)
+	}
+	spec := r.root()
+	spec.Network, spec.Mounts = network, append(slices.Clone(r.toolchain.Mounts), tools)
+	spec.Disk, spec.BuildDisk = diskLimit(installTempBytes), diskLimit(r.e.cfg.CompileDiskBytes)
+	c, err := r.e.manager.Create(ctx, spec)
 	if err != nil {
 		return false, notInstallable(err)
 	}
@@ -158,21 +163,33 @@ func copyTools(root *os.Root, tools map[string]string) error {
 	return nil
 }
 
+// toolsName names the copies of the installer's programs by what they are.
+func toolsName(tools map[string]string) string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		if info, err := os.Stat(tools[name]); err == nil {
+			fmt.Fprintf(h, "%q %q %d %d\n", name, tools[name], info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return fmt.Sprintf("installer-%x", h.Sum(nil)[:8])
+}
+
 // installTempBytes is the disk of the installer beside the environment itself.
 const installTempBytes = 64 << 20
 
 // notInstallable turns what cannot be enforced into the caller's error.
 func notInstallable(err error) error {
 	var unsupported *sandbox.UnsupportedError
-	if errors.As(err, &unsupported) {
+	if errors.As(err, &unsupported) || networkFault(err) != nil { // the network is the installer's, not the caller's
 		return &InputError{Kind: InputUnsupported, Field: "/requirements", Detail: "packages cannot be installed here: " + err.Error()}
 	}
 	return fmt.Errorf("create the container of the installer: %w", err)
 }
 
 // environmentMount is where the run phase has its packages, read-only.
-func (r *run) environmentMount() sandbox.Mount {
-	return sandbox.Mount{Source: filepath.Join(r.e.environments().path(r.packages.Key), environmentContent), Target: packages.Dir}
+func (r *run) environmentMount(ctx context.Context) (sandbox.Mount, error) {
+	dir := filepath.Join(r.e.environments().path(r.packages.Key), environmentContent)
+	return r.dirMount(ctx, r.packages.Key, dir, packages.Dir)
 }
 
 // environmentPython is the interpreter of an environment: by its name Python

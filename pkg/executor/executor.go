@@ -31,8 +31,11 @@ type Config struct {
 	MaxStreamBytes int64
 	// DataDir holds build caches and what else outlives a run.
 	DataDir string
-	// Host is where toolchains are looked for.
+	// Host is where toolchains are looked for, unless containers have an image.
 	Host language.Host
+	// Images are patterns ([path.Match]) of the images that requests may name; nil
+	// lets them name any.
+	Images []string
 	// Heartbeat is how long a stream of events may be silent before it gets a
 	// heartbeat; 0 sends none.
 	Heartbeat time.Duration
@@ -94,9 +97,31 @@ func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result
 
 // Toolchains lists what was found for every language, and what is missing.
 func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, missing []language.Missing) {
+	images := map[string]*inside{} // one container of an image answers for all languages
 	for _, lang := range language.All() {
-		f, m := lang.Find(ctx, e.cfg.Host)
+		spec := sandbox.Spec{Language: lang.Info().Name}
+		img, err := e.runtime.Image(ctx, spec)
+		var f []language.Toolchain
+		var m []language.Missing
+		switch {
+		case err != nil:
+		case img.IsZero():
+			f, m = lang.Find(ctx, e.cfg.Host)
+		default:
+			if images[img.String()] == nil {
+				images[img.String()] = &inside{e: e, spec: spec, img: img}
+			}
+			in := images[img.String()]
+			f, m = in.find(ctx, lang, e.cfg.Host)
+			err = in.err
+		}
+		if err != nil {
+			f, m = nil, []language.Missing{{Language: spec.Language, Reason: err.Error()}}
+		}
 		found, missing = append(found, f...), append(missing, m...)
+	}
+	for _, in := range images {
+		_ = in.close(ctx) // what stays is for gc
 	}
 	return found, missing
 }

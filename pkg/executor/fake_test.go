@@ -24,7 +24,8 @@ import (
 // fakeRuntime is a runtime whose containers run Go functions. Every step can be
 // made to fail.
 type fakeRuntime struct {
-	createErr, filesErr, writeErr, startErr, waitErr, deleteErr error
+	img                                                                 sandbox.Image
+	imgErr, createErr, filesErr, writeErr, startErr, waitErr, deleteErr error
 	// program is what every process does; nil ends with 0 at once.
 	program func(p sandbox.Process, r *fakeRunning) sandbox.Exit
 	// onCreate and onFiles run before the step that they are named after.
@@ -35,6 +36,10 @@ type fakeRuntime struct {
 }
 
 func (rt *fakeRuntime) Name() string { return "fake" }
+func (rt *fakeRuntime) Image(context.Context, sandbox.Spec) (sandbox.Image, error) {
+	return rt.img, rt.imgErr
+}
+
 func (rt *fakeRuntime) Probe(context.Context) (sandbox.Capabilities, error) {
 	return sandbox.Capabilities{Runtime: "fake"}, nil
 }
@@ -50,7 +55,13 @@ func (rt *fakeRuntime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.C
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	c := &fakeContainer{rt: rt, spec: spec, id: fmt.Sprintf("c%d", len(rt.containers)), trees: map[string]*fakeTree{}}
-	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir} {
+	dirs := []string{sandbox.WorkspaceDir, sandbox.BuildDir}
+	for _, m := range spec.Mounts {
+		if m.Writable {
+			dirs = append(dirs, m.Target)
+		}
+	}
+	for _, dir := range dirs {
 		c.trees[dir] = &fakeTree{names: map[string]fakeFile{}, writeErr: rt.writeErr}
 	}
 	rt.containers = append(rt.containers, c)

@@ -8,12 +8,9 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-	"time"
-)
 
-// lockPoll is how often a lock that somebody else holds is tried again: a
-// blocking flock(2) cannot be called off. What is waited for takes seconds.
-const lockPoll = 20 * time.Millisecond
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
+)
 
 // lockFile holds a lock of this name until unlock is called. It waits for others
 // until ctx is done.
@@ -22,19 +19,11 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock the cache: %w", err)
 	}
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			return func() { f.Close() }, nil
-		}
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = sleep(ctx, lockPoll)
-		}
-		if err != nil {
-			f.Close()
-			return nil, fmt.Errorf("lock the cache: %w", err)
-		}
+	if err := lockfile.Wait(ctx, f, true); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock the cache: %w", err)
 	}
+	return func() { f.Close() }, nil
 }
 
 // lockDir locks a directory, alone or shared with others, if that can be done at
@@ -44,11 +33,7 @@ func lockDir(dir string, alone bool) (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	how := syscall.LOCK_SH
-	if alone {
-		how = syscall.LOCK_EX
-	}
-	if err = syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB); err == nil {
+	if err = lockfile.Try(f, alone); err == nil {
 		err = stillNamed(f, dir)
 	}
 	if err != nil {
@@ -70,18 +55,6 @@ func stillNamed(f *os.File, name string) error {
 		err = os.ErrNotExist
 	}
 	return err
-}
-
-// sleep waits, but not longer than ctx lasts.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // takeOver makes us the owner of a file, never of what a link points to.

@@ -34,6 +34,9 @@ type Request struct {
 	// Tenant is who asks; see [sandbox.Spec].
 	Tenant string
 
+	// Image is the root file system; empty means the toolchains of the host, or the
+	// runtime's own image for the language.
+	Image     string
 	Isolation sandbox.Level
 	Network   sandbox.NetworkPolicy
 

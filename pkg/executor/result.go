@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // result folds a run. err is a failure of ours, or nil.
@@ -91,6 +92,7 @@ func (r *run) resourceLimits() api.ResourceLimits {
 func (r *run) meta() api.Meta {
 	m := api.Meta{
 		Runtime:        r.e.runtime.Name(),
+		Image:          r.img.String(),
 		Warnings:       r.warnings,
 		Network:        r.networkMeta(),
 		ResourceLimits: r.resourceLimits(),
@@ -98,6 +100,11 @@ func (r *run) meta() api.Meta {
 	}
 	if r.container == nil {
 		return m
+	}
+	if priced, ok := r.container.(sandbox.Priced); ok {
+		if cost, known := priced.Cost(); known {
+			m.Cost = &api.Cost{Amount: cost.Amount, Seconds: cost.Seconds, CPUCores: cost.CPUs, MemoryBytes: cost.MemoryBytes}
+		}
 	}
 	isolation := r.container.Isolation()
 	m.IsolationLevel = string(isolation.Level)

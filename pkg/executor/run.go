@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -21,6 +22,8 @@ type run struct {
 	events emitter
 
 	lang      language.Language
+	version   string // that was asked for
+	img       sandbox.Image
 	toolchain language.Toolchain
 	limits    sandbox.Limits
 	disk      sandbox.DiskLimit
@@ -54,6 +57,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := r.checkNetwork(); err != nil {
 		return err
 	}
+	if err := r.e.checkImage(r.req.Image); err != nil {
+		return err
+	}
 	if err := r.resolve(ctx); err != nil {
 		return err
 	}
@@ -78,31 +84,42 @@ func (r *run) admit(ctx context.Context) (err error) {
 
 // resolve finds the language and its toolchain.
 func (r *run) resolve(ctx context.Context) error {
-	lang, version, err := language.Lookup(r.req.Language)
-	if err != nil {
+	var err error
+	if r.lang, r.version, err = language.Lookup(r.req.Language); err != nil {
 		return &InputError{Kind: InputUnknownLanguage, Field: "/language", Detail: err.Error()}
 	}
+	if r.img, err = r.image(ctx); err != nil {
+		return err
+	}
 	host := r.e.cfg.Host
-	host.Want = &version
-	found, missing := lang.Find(ctx, host)
+	host.Want = &r.version
+	found, missing, err := r.e.find(ctx, r.lang, r.root(), r.img, host)
 	if ctx.Err() != nil {
 		return errCancelled // what was not found may be there
 	}
-	if len(found) == 0 {
-		detail := lang.Info().Title + " is not installed"
-		if len(missing) > 0 {
-			detail += ": " + missing[0].Reason
-		}
-		if install := lang.Info().Install; install != "" {
-			detail += ". On Debian or Ubuntu: " + install
-		}
-		return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: detail}
+	if err != nil {
+		return refused(err)
 	}
-	r.lang = lang
-	if r.toolchain, err = language.Select(found, version); err != nil {
+	if len(found) == 0 {
+		return r.noToolchain(missing)
+	}
+	if r.toolchain, err = language.Select(found, r.version); err != nil {
 		return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: err.Error()}
 	}
 	return nil
+}
+
+// noToolchain says why the language cannot run.
+func (r *run) noToolchain(missing []language.Missing) error {
+	info := r.lang.Info()
+	detail := info.Title + " is not installed"
+	if len(missing) > 0 {
+		detail += ": " + missing[0].Reason
+	}
+	if info.Install != "" && r.img.IsZero() {
+		detail += ". On Debian or Ubuntu: " + info.Install
+	}
+	return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: detail}
 }
 
 func (r *run) resources() language.Resources {
@@ -184,6 +201,10 @@ func refused(err error) error {
 	if fault := networkFault(err); fault != nil {
 		return fault
 	}
+	var image *sandbox.ImageError
+	if errors.As(err, &image) { // which not every runtime knows beforehand
+		return &InputError{Field: "/image", Detail: image.Error()}
+	}
 	var unsupported *sandbox.UnsupportedError
 	if errors.As(err, &unsupported) {
 		return &InputError{Kind: InputUnsupported, Detail: err.Error()}
@@ -193,23 +214,22 @@ func refused(err error) error {
 
 // spec is what the container is made of.
 func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
-	spec := sandbox.Spec{
-		Tenant:          r.req.Tenant,
-		Level:           r.req.Isolation,
-		Network:         r.req.Network,
-		Disk:            r.disk,
-		WorkspaceOnDisk: r.req.WorkspaceOnDisk,
-		Mounts:          append(append([]sandbox.Mount(nil), r.toolchain.Mounts...), r.plan.Mounts...),
-	}
+	spec := r.root()
+	spec.Network, spec.Disk, spec.WorkspaceOnDisk = r.req.Network, r.disk, r.req.WorkspaceOnDisk
+	spec.Mounts = slices.Concat(r.toolchain.Mounts, r.plan.Mounts)
 	if r.packages != nil {
-		spec.Mounts = append(spec.Mounts, r.environmentMount())
+		environment, err := r.environmentMount(ctx)
+		if err != nil {
+			return spec, err
+		}
+		spec.Mounts = append(spec.Mounts, environment)
 	}
 	if r.plan.Compile == nil {
 		return spec, nil
 	}
 	spec.BuildDisk = diskLimit(r.e.cfg.CompileDiskBytes)
 	if r.plan.Compile.Args[0] == language.SelfPath {
-		self, release, err := r.e.selfMount(ctx)
+		self, release, err := r.selfMount(ctx)
 		if err != nil {
 			return spec, err
 		}
@@ -217,11 +237,11 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 		spec.Mounts = append(spec.Mounts, self)
 	}
 	for _, c := range r.plan.Caches {
-		dir, err := r.e.buildCache(ctx, r.toolchain, c)
+		mount, err := r.cacheMount(ctx, c)
 		if err != nil {
 			return spec, err
 		}
-		spec.Mounts = append(spec.Mounts, sandbox.Mount{Source: dir, Target: c.Target, Overlay: true})
+		spec.Mounts = append(spec.Mounts, mount)
 	}
 	return spec, nil
 }

@@ -426,7 +426,8 @@ func TestToolchains(t *testing.T) {
 func TestSpecHasWhatThePlanNeeds(t *testing.T) {
 	rt := &fakeRuntime{}
 	e := New(rt, DefaultConfig())
-	r := run{e: e, toolchain: language.Toolchain{Mounts: []sandbox.Mount{{Source: "/opt/t"}}}, plan: language.Plan{
+	lang, _, _ := language.Lookup("typescript")
+	r := run{e: e, lang: lang, toolchain: language.Toolchain{Mounts: []sandbox.Mount{{Source: "/opt/t"}}}, plan: language.Plan{
 		Mounts: []sandbox.Mount{{Target: "/empty"}}, Caches: []language.BuildCache{{Key: "k", Target: "/c"}},
 		Compile: &language.Step{Args: []string{language.SelfPath}}}}
 	if _, err := r.spec(t.Context()); err == nil || !strings.Contains(err.Error(), "data directory") {

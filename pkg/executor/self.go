@@ -42,11 +42,11 @@ func newCopies(dataDir string) (copies, error) {
 // selfMount brings this program into a container whose compile step needs it.
 // It is a copy: the file that is installed on the host is not what a container
 // could ever reach (CVE-2019-5736). Nobody removes it until release is called.
-func (e *Executor) selfMount(ctx context.Context) (mount sandbox.Mount, release func(), err error) {
-	if e.cfg.DataDir == "" {
+func (r *run) selfMount(ctx context.Context) (mount sandbox.Mount, release func(), err error) {
+	if r.e.cfg.DataDir == "" {
 		return sandbox.Mount{}, nil, errors.New("the TypeScript compiler needs a data directory")
 	}
-	c, err := newCopies(e.cfg.DataDir)
+	c, err := newCopies(r.e.cfg.DataDir)
 	if err != nil {
 		return sandbox.Mount{}, nil, err
 	}
@@ -56,7 +56,11 @@ func (e *Executor) selfMount(ctx context.Context) (mount sandbox.Mount, release 
 	if err != nil {
 		return sandbox.Mount{}, nil, fmt.Errorf("copy this program for the sandbox: %w", err)
 	}
-	return sandbox.Mount{Source: c.own(), Target: path.Dir(language.SelfPath)}, release, nil
+	if mount, err = r.dirMount(ctx, "tools-"+c.name, c.own(), path.Dir(language.SelfPath)); err != nil {
+		release()
+		return sandbox.Mount{}, nil, err
+	}
+	return mount, release, nil
 }
 
 // own is the directory of this program's copy.

@@ -41,7 +41,7 @@ func TestOldCopiesAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mount, release, err := (&Executor{cfg: Config{DataDir: dataDir}}).selfMount(t.Context())
+	mount, release, err := goRun(&Executor{cfg: Config{DataDir: dataDir}}).selfMount(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestCopiesTogether(t *testing.T) {
 	for range 4 {
 		users.Go(func() {
 			for range 5 {
-				mount, release, err := e.selfMount(t.Context())
+				mount, release, err := goRun(e).selfMount(t.Context())
 				if err != nil {
 					t.Error(err)
 					return
@@ -188,7 +188,7 @@ func TestStillNamed(t *testing.T) {
 func TestHalfACopy(t *testing.T) {
 	e := &Executor{cfg: Config{DataDir: t.TempDir()}}
 	for range 2 {
-		mount, release, err := e.selfMount(t.Context())
+		mount, release, err := goRun(e).selfMount(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

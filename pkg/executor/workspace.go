@@ -153,22 +153,31 @@ func (r *run) workdir() string {
 	return path.Join(sandbox.WorkspaceDir, r.req.Dir)
 }
 
+// searchPath is the PATH that a toolchain asks for, or the usual one.
+func searchPath(env []string) string {
+	for _, kv := range env {
+		if search, ok := strings.CutPrefix(kv, "PATH="); ok && search != "" {
+			return search
+		}
+	}
+	return "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+}
+
 // environment is exactly what the contract lists, then what the command needs,
 // then what the request gives, the later winning.
 func (r *run) environment(step language.Step, requested map[string]string) []string {
-	search := "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	search := searchPath(r.toolchain.Env)
 	if dir := path.Dir(r.toolchain.Program); dir != "." && !strings.Contains(":"+search+":", ":"+dir+":") {
 		search = dir + ":" + search
 	}
 	env := map[string]string{
-		"PATH":   search,
 		"HOME":   sandbox.WorkspaceDir,
 		"USER":   sandbox.UserName,
 		"LANG":   "C.UTF-8",
 		"TMPDIR": sandbox.TempDir,
 		"TZ":     "UTC",
 	}
-	for _, list := range [][]string{r.toolchain.Env, step.Env} {
+	for _, list := range [][]string{r.toolchain.Env, {"PATH=" + search}, step.Env} {
 		for _, kv := range list {
 			k, v, _ := strings.Cut(kv, "=")
 			env[k] = v

@@ -220,7 +220,9 @@ func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
 // stop ends the process: SIGTERM, a grace, then everything dies. It returns when
 // the process has ended.
 func (s *supervisor) stop(ctx context.Context) {
-	_ = s.running.Signal(syscall.SIGTERM)
+	// What has no CPU time left may be slow to pass a signal on. The kill is not to be
+	// later for that.
+	go func() { _ = s.running.Signal(syscall.SIGTERM) }()
 	grace := time.NewTimer(s.grace)
 	defer grace.Stop()
 	select {

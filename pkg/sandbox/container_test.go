@@ -23,6 +23,7 @@ type fakeRuntime struct {
 }
 
 func (*fakeRuntime) Name() string                                { return "fake" }
+func (*fakeRuntime) Image(context.Context, Spec) (Image, error)  { return Image{}, nil }
 func (*fakeRuntime) Probe(context.Context) (Capabilities, error) { return Capabilities{}, nil }
 func (*fakeRuntime) Close() error                                { return nil }
 func (rt *fakeRuntime) Create(context.Context, Spec) (Container, error) {

@@ -16,6 +16,10 @@ type Runtime interface {
 	// Probe reports what this runtime can enforce on this host. The first call
 	// may be slow, later ones answer from memory.
 	Probe(ctx context.Context) (Capabilities, error)
+	// Image tells which image a container of spec has for its root, and gets it
+	// first where that is needed, which may be slow. The zero Image means the
+	// toolchains of this host. What is wrong with the image is an [*ImageError].
+	Image(ctx context.Context, spec Spec) (Image, error)
 	// Create makes a container that is ready to start processes. It fails
 	// without leaving anything behind, with an [UnsupportedError] when the spec
 	// demands what the host cannot do.

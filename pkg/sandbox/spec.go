@@ -54,8 +54,12 @@ type Spec struct {
 	Disk DiskLimit
 	// BuildDisk limits [BuildDir]; zero means that there is none.
 	BuildDisk DiskLimit
-	// Image is the root file system by name; empty means the host's toolchains.
+	// Image is the root file system by name; empty means the host's toolchains, or,
+	// in a runtime that has none of them, its image for the language.
 	Image string
+	// Language is what the container is for, and Version which one of it; a runtime
+	// that has more than one image chooses by them. They may be empty.
+	Language, Version string
 	// WorkspaceOnDisk keeps the workspace on disk instead of in memory, with
 	// the same limits.
 	WorkspaceOnDisk bool
@@ -74,8 +78,10 @@ type DiskLimit struct {
 
 // Mount is one host directory or file in the container.
 type Mount struct {
-	// Source is an absolute host path. An empty one means an empty directory.
+	// Source is an absolute host path. An empty one means an empty directory, or
+	// what the runtime keeps under the name Kept (see [Keeper]).
 	Source string
+	Kept   string
 	// Target is an absolute path in the container; empty means Source.
 	Target string
 	// Writable makes the program's changes reach the host. Otherwise the mount

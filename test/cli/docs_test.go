@@ -2,6 +2,7 @@ package cli
 
 import (
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -21,14 +22,36 @@ func TestDocumentation(t *testing.T) {
 	}
 	sandboxRun(t, "--quiet", "--lang", "go", "--code", "package main\nfunc main() {}") // what is prepared
 	sandboxRun(t, "--quiet", "--lang", "java", "--code", "class A { public static void main(String[] a) {} }")
-	for _, page := range []string{"README.md", "docs/SANDBOX_RUN.md"} {
+	for _, page := range []string{"README.md", "docs/SANDBOX_RUN.md", "docs/en/SANDBOX.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
-			s := doctest.Suite{Name: "sandbox-run", Program: binary, Dir: t.TempDir(), Env: testenv.Environ("SANDBOX_DATA_DIR=" + dataDir), Needs: needs(doctor)}
+			env := testenv.Environ("SANDBOX_DATA_DIR="+dataDir, "E2B_API_KEY=", "E2B_API_KEY_FILE=") // the pages show what is not set up
+			s := doctest.Suite{Name: "sandbox-run", Program: binary, Dir: t.TempDir(), Env: env, Needs: needs(doctor)}
 			if s.Run(t, testenv.ReadFile(t, page)) == 0 {
 				t.Error("the page has no session that can be run")
 			}
 		})
+	}
+}
+
+// The Go program of the page about sandboxes does what the page says.
+func TestDocumentationGo(t *testing.T) {
+	_, rest, found := strings.Cut(testenv.ReadFile(t, "docs/en/SANDBOX.md"), "```go title=main.go\n")
+	source, _, closed := strings.Cut(rest, "```\n")
+	if !found || !closed {
+		t.Fatal("the page has no main.go")
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("there is no go command")
+	}
+	program := filepath.Join(t.TempDir(), "main.go")
+	if err := os.WriteFile(program, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", program)
+	cmd.Dir, cmd.Env = "../..", testenv.Environ()
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok 42\n" {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
@@ -42,6 +65,7 @@ func needs(doctor string) map[string]func(*testing.T) bool {
 		"cgroup":     said("memory and swap, by cgroup"),
 		"restricted": said("full, restricted"),
 		"out":        said("allowlist"),
+		"oci":        said("\noci: can run programs"),
 		"on-disk": func(t *testing.T) bool {
 			return sandboxRun(t, "--on-disk", "--lang", "exec", "--", "true").code == 0
 		},

@@ -2,28 +2,113 @@ package cli
 
 import (
 	"flag"
+	"maps"
+	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
-// Which OCI runtimes the verdicts are seen in, beside this machine's kernel. More
-// than one is for make test-oci.
-var ociPrograms = flag.String("oci", "crun", "OCI runtimes to test, separated by commas; each with flags of its own")
+// Which runtimes the verdicts are seen in, beside this machine's kernel, and the
+// image of those that have one. More than one is for make test-runtimes.
+var (
+	otherRuntimes = flag.String("runtimes", usualRuntimes(), "runtimes to test, separated by commas: an OCI runtime with flags of its own, docker=ADDRESS, podman=ADDRESS, remote")
+	engineImage   = flag.String("image", os.Getenv("SANDBOX_TEST_IMAGE"), "the image of runtimes that have no toolchains of this machine")
+)
 
-// ociRuntimes are root with OCI runtimes: the same programs end the same way in
+// usualRuntimes are those of every run of the tests, which scripts/test.sh starts.
+func usualRuntimes() string {
+	if engine := os.Getenv("SANDBOX_TEST_ENGINE"); engine != "" {
+		return "crun,docker=" + engine
+	}
+	return "crun"
+}
+
+// runtimeUsers are root with other runtimes: the same programs end the same way in
 // them.
-func ociRuntimes(t *testing.T) (list []user) {
+func runtimeUsers(t *testing.T) (list []user) {
 	t.Helper()
-	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" || *ociPrograms == "" {
+	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" || *otherRuntimes == "" {
 		return nil
 	}
-	for command := range strings.SplitSeq(*ociPrograms, ",") {
-		name, _, _ := strings.Cut(command, " ")
-		list = append(list, user{name: name, self: true, needs: name, env: []string{"SANDBOX_TYPE=oci", "SANDBOX_OCI_RUNTIME=" + command}})
+	for entry := range strings.SplitSeq(*otherRuntimes, ",") {
+		list = append(list, runtimeUser(t, entry))
 	}
 	return list
+}
+
+func runtimeUser(t *testing.T, entry string) user {
+	t.Helper()
+	kind, address, _ := strings.Cut(entry, "=")
+	switch kind {
+	case "docker", "podman":
+		return user{name: kind, self: true, env: append(engineImages(), "SANDBOX_TYPE=docker", "DOCKER_HOST="+address)}
+	case "remote":
+		return user{name: kind, self: true, env: []string{"SANDBOX_TYPE=remote", "SANDBOX_REMOTE=" + anotherServer(t)}}
+	}
+	name, _, _ := strings.Cut(entry, " ")
+	return user{name: name, self: true, needs: name, env: []string{"SANDBOX_TYPE=oci", "SANDBOX_OCI_RUNTIME=" + entry}}
+}
+
+// engineImages name one image for all languages.
+func engineImages() []string {
+	env := []string{"SANDBOX_DOCKER_IMAGE=" + *engineImage}
+	for _, lang := range []string{"PYTHON", "JAVASCRIPT", "TYPESCRIPT", "GO", "RUST", "JAVA"} {
+		env = append(env, "SANDBOX_DOCKER_IMAGE_"+lang+"="+*engineImage)
+	}
+	return env
+}
+
+// anotherServer starts a sandbox-server and returns its address.
+func anotherServer(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := testenv.Program(filepath.Dir(binary), "sandbox-server", "SANDBOX_TEST_SERVER")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	cmd := exec.Command(program)
+	cmd.Env = testenv.Environ("SANDBOX_PORT="+port, "SANDBOX_DATA_DIR="+dir)
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	ready := func() bool {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err == nil
+	}
+	if !testenv.Within(time.Minute, ready) {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("the other server does not answer: %s", text)
+	}
+	return "http://" + address
 }
 
 // installed skips where a program is not there that the user needs.
@@ -57,21 +142,76 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+// What is not there, or not set up, is one sentence that says what to do; the
+// fallback tells why it was needed.
+func TestRuntimesThatCannotBeUsed(t *testing.T) {
+	for kind, c := range map[string]struct {
+		env  []string
+		want string
+	}{
+		"docker": {[]string{"DOCKER_HOST=unix:///no/such/socket"}, "cannot reach the Docker engine at unix:///no/such/socket: nobody answers there. Start it"},
+		"e2b":    {[]string{"E2B_API_KEY="}, "there is no key for E2B: set E2B_API_KEY"},
+		"remote": {[]string{"SANDBOX_REMOTE=http://127.0.0.1:1"}, "127.0.0.1:1"},
+		"oci":    {[]string{"SANDBOX_OCI_RUNTIME=/no/such/runtime"}, "/no/such/runtime"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			args := []string{"--runtime", kind, "--lang", "bash", "--code", "echo ran"}
+			o := invocation{user: user{self: true}, env: c.env, args: args}.run(t)
+			if o.code != 125 || o.stdout != "" || !strings.Contains(o.stderr, c.want) || strings.Count(strings.TrimSpace(o.stderr), "\n") > 0 {
+				t.Errorf("%+v, want %q", o, c.want)
+			}
+		})
+	}
+}
+
 // TestOCIRefuses what its containers cannot hold, before anything runs.
 func TestOCIRefuses(t *testing.T) {
-	list := ociRuntimes(t)
-	if len(list) == 0 {
+	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" {
 		t.Skip("OCI runtimes are driven as root")
 	}
-	list[0].installed(t)
+	u := runtimeUser(t, "crun")
+	u.installed(t)
 	for flag, want := range map[string]string{
 		"--isolation=restricted": "isolation restricted cannot be enforced here",
-		"--allow=example.org":    "network allowlist cannot be enforced here",
 		"--on-disk":              "a workspace on disk cannot be enforced here",
 	} {
-		o := invocation{user: list[0], args: []string{flag, "--lang", "bash", "--code", "echo ran"}}.run(t)
+		o := invocation{user: u, args: []string{flag, "--lang", "bash", "--code", "echo ran"}}.run(t)
 		if o.code != 2 || o.stdout != "" || !strings.Contains(o.stderr, want) || strings.Count(strings.TrimSpace(o.stderr), "\n") > 0 {
 			t.Errorf("%s: %+v", flag, o)
 		}
 	}
+}
+
+// refuses tells whether a runtime that does not hold a limit says so, which is what
+// it is to do when the limit is asked for by name.
+func (c verdictCase) refuses(t *testing.T, u user, lang string, enforcement map[string]string) bool {
+	t.Helper()
+	flags := map[string]string{"--memory": "memory", "--pids": "processes", "--cpu-time": "cpu_time", "--disk": "disk", "--timeout": "wall_time"}
+	i := slices.IndexFunc(c.args, func(arg string) bool { return enforcement[flags[arg]] == "absent" })
+	if i < 0 {
+		return false
+	}
+	args := append([]string{"--lang", lang, "--code", c.sources[lang]}, c.args...)
+	o := invocation{user: u, args: args, stdin: c.stdin}.run(t)
+	if o.code != 2 || !strings.Contains(o.stderr, "cannot be enforced here") {
+		t.Errorf("%s is not held, and not refused: %+v", c.args[i], o)
+	}
+	return true
+}
+
+// languagesOf are those that an image has; nil means this machine's.
+func languagesOf(t *testing.T, u user) map[string]bool {
+	t.Helper()
+	if !slices.Contains(u.env, "SANDBOX_TYPE=docker") {
+		return nil
+	}
+	have := map[string]bool{}
+	for _, lang := range slices.Sorted(maps.Keys(ordinaryCases()[0].sources)) {
+		o := invocation{user: u, args: []string{"--lang", lang, "--code", ordinaryCases()[0].sources[lang]}}.run(t)
+		have[lang] = o.code != 127
+	}
+	if !have["python"] {
+		t.Fatalf("the image %s has no Python", *engineImage)
+	}
+	return have
 }

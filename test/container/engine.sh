@@ -52,3 +52,36 @@ stop_engine() {
 	[[ -z $engine ]] || { kill "$engine" && wait "$engine"; } 2>/dev/null || true
 	umount "$1/exec/netns/default" 2>/dev/null || true
 }
+
+podman=''
+
+# start_podman starts the service of Podman, which works in directory $1, keeps images
+# in $2, and takes the registry at address $3 for one without TLS. It is DOCKER_HOST then.
+start_podman() {
+	mkdir -p "$1"
+	rm -rf "$2/libpod" # remembers the directory of last time, and takes no other
+	# Where the machine's own limits are lower than Podman's, no container starts.
+	printf '[containers]\ndefault_ulimits=["nofile=4096:4096","nproc=4096:4096"]\n[engine]\ncgroup_manager="cgroupfs"\nevents_logger="file"\n' >"$1/containers.conf"
+	printf '[[registry]]\nlocation="%s"\ninsecure=true\n' "$3" >"$1/registries.conf"
+	local command=(podman --root "$2" --runroot "$1/run" --tmpdir "$1/tmp" --storage-driver overlay)
+	[[ ! -e /sys/fs/cgroup/unified ]] || command+=(--runtime runc) # crun takes no control groups of both versions
+	# Of a container without memory a file "oom" is left where the service works.
+	(cd "$1" && CONTAINERS_CONF=$1/containers.conf CONTAINERS_REGISTRIES_CONF=$1/registries.conf \
+		exec "${command[@]}" system service --time 0 "unix://$1/podman.sock") >"$1/log" 2>&1 &
+	podman=$!
+	export DOCKER_HOST=unix://$1/podman.sock
+	local i
+	for ((i = 0; i < 150; i++)); do
+		docker version >/dev/null 2>&1 && return
+		kill -0 "$podman" 2>/dev/null || break
+		sleep 0.2
+	done
+	tail -n 20 "$1/log" >&2
+	die "Podman's service did not start; its last words are above"
+}
+
+# stop_podman stops it.
+stop_podman() {
+	[[ -z $podman ]] || { kill "$podman" && wait "$podman"; } 2>/dev/null || true
+	umount "$1/run/netns"/* "$2/overlay" 2>/dev/null || true
+}

@@ -4,6 +4,7 @@
 #
 #   suite    Python, Node and the configuration of OpenSSL, which most images have
 #            and Node reads: for the suite at isolation restricted
+#   five     Debian's own toolchains of five languages
 #   golang   this machine's Go: for the image golang, where no registry is reached
 #   python   for the image python:3.12-slim. Python 3.12 of this machine's pyenv lies
 #            in /usr/local, as there; without one it is Debian's
@@ -36,6 +37,7 @@ describe() {
 	folder=''
 	case $1 in
 	suite) packages=python3,nodejs,openssl ;; # bash and perl are there anyway; Go comes from this machine
+	five) packages=ca-certificates,tzdata,python3,nodejs,golang-go,rustc,cargo,gcc,libc6-dev,default-jdk-headless ;;
 	golang) packages=ca-certificates folder=$(cd "$here" && go env GOROOT) ;;
 	python)
 		packages=ca-certificates,python3,python3-pip
@@ -46,7 +48,7 @@ describe() {
 			packages=ca-certificates,libbz2-1.0,libexpat1,libffi8,liblzma5,libncursesw6,libreadline8,libsqlite3-0,libssl3,libuuid1,zlib1g
 		done
 		;;
-	*) die "$1: want suite, golang or python" ;;
+	*) die "$1: want suite, five, golang or python" ;;
 	esac
 }
 
@@ -55,10 +57,10 @@ describe() {
 build() {
 	local building=$1.building began=$SECONDS hooks=()
 	say "building the root image $1 (about a minute, 300 MB, from $mirror)"
-	[[ $2 = suite ]] || hooks=(--customize-hook="'$here/fill.sh' '$2' \"\$1\" '$folder'")
+	[[ $2 = suite || $2 = five ]] || hooks=(--customize-hook="'$here/fill.sh' '$2' \"\$1\" '$folder'")
 	mmdebstrap --verbose --variant=minbase --include="$packages" --format=tar \
 		--aptopt='Acquire::Languages "none"' \
-		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' "${hooks[@]}" \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*/*' "${hooks[@]}" \
 		"$suite" "$building" \
 		"deb $mirror/debian $suite main" \
 		"deb $mirror/debian $suite-updates main" \

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,16 +23,10 @@ type Limits struct {
 	Processes int64
 }
 
-// The CPU limit is a quota for each period. The period is the longest that the
-// kernel takes (max_bw_quota_period_us in kernel/sched/core.c): with the usual
-// 100 ms a program that starts with a burst of threads is stopped in every
-// period, and a limit of one core makes Java start 50 % slower than none on two
-// cores. The shortest quota is 1 ms.
+// What a CPU limit can be. The shortest quota is 1 ms.
 const (
-	cpuPeriod   = time.Second
-	minCPUs     = 0.001
-	maxCPUs     = 1 << 16
-	cpuPeriodUS = int64(cpuPeriod / time.Microsecond)
+	minCPUs = 0.001
+	maxCPUs = 1 << 16
 )
 
 // Group is one control group, in all the trees of its [Hierarchy]. It is safe
@@ -192,8 +185,8 @@ func (t *tree) settings(l Limits) []setting {
 		list = append(list, t.memorySettings(strconv.FormatInt(l.MemoryBytes, 10))...)
 	}
 	if l.CPUs > 0 && t.has(CPU) {
-		period := strconv.FormatInt(cpuPeriodUS, 10)
-		quota := strconv.FormatInt(int64(math.Round(l.CPUs*float64(cpuPeriodUS))), 10)
+		period := strconv.Itoa(CPUPeriodUS)
+		quota := strconv.FormatInt(int64(math.Round(l.CPUs*CPUPeriodUS)), 10)
 		if t.version == 2 {
 			list = append(list, setting{"cpu.max", quota + " " + period})
 		} else {

@@ -25,6 +25,13 @@ func controllers() []Controller {
 	return []Controller{Memory, CPU, CPUAccounting, PIDs, IO, Kill}
 }
 
+// CPUPeriodUS is the time, in microseconds, for which a CPU limit is a quota: the
+// longest that the kernel takes (max_bw_quota_period_us in kernel/sched/core.c). With
+// the usual 100 ms a program that starts with a burst of threads is stopped in every
+// period, and a limit of one core makes Java start 50 % slower than none on two
+// cores.
+const CPUPeriodUS = 1_000_000
+
 // Support tells how one controller can be used on this host.
 type Support struct {
 	// Version is 1 or 2, or 0 when the controller cannot be used.

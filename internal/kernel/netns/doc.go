@@ -16,7 +16,8 @@
 //
 // A threaded program cannot enter another user namespace, and an ordinary user's
 // container is in one. So the sockets are made by the container's init, from
-// [Socket] values, and handed out (SCM_RIGHTS); two of them are netlink sockets,
+// [Socket] values, and handed out (SCM_RIGHTS), or as root by a thread that goes there
+// for it ([Socket.Make]); two of them are netlink sockets,
 // through which we configure the namespace from here. The kernel wants
 // CAP_NET_ADMIN over the namespace from whoever made the socket and from whoever
 // sends: an init has it before it enters the programs' user namespace, and we

@@ -213,15 +213,15 @@ func beRoom(text string) int {
 	socket := conn.(*net.UnixConn)
 	var o order
 	err = json.Unmarshal([]byte(text), &o)
-	var rights []byte
+	var fds []int
 	if err == nil {
-		rights, err = furnish(o)
+		fds, err = furnish(o)
 	}
 	if err != nil {
 		fmt.Fprint(socket, err)
 		return 97
 	}
-	if _, _, err := socket.WriteMsgUnix([]byte("ready"), rights, nil); err != nil {
+	if _, _, err := socket.WriteMsgUnix([]byte("ready"), unix.UnixRights(fds...), nil); err != nil {
 		return 96
 	}
 	for {
@@ -238,7 +238,7 @@ func beRoom(text string) int {
 }
 
 // furnish does what a container's init is told to do with the package's data.
-func furnish(o order) ([]byte, error) {
+func furnish(o order) (fds []int, err error) {
 	for _, s := range o.Sysctls {
 		if err := os.WriteFile(s.Path, []byte(s.Value), 0); err != nil {
 			return nil, err
@@ -252,42 +252,19 @@ func furnish(o order) ([]byte, error) {
 			return nil, fmt.Errorf("mount %s: %w", to, err)
 		}
 	}
-	var fds []int
 	for _, s := range o.Sockets {
-		fd, err := makeSocket(s)
+		f, err := s.Make()
 		if err != nil {
-			return nil, fmt.Errorf("cannot make %s: %w", s.Name, err)
+			return nil, err
+		}
+		fd, err := unix.Dup(int(f.Fd()))
+		f.Close()
+		if err != nil {
+			return nil, err
 		}
 		fds = append(fds, fd)
 	}
-	return unix.UnixRights(fds...), nil
-}
-
-func makeSocket(s netns.Socket) (int, error) {
-	fd, err := unix.Socket(s.Family, s.Type|unix.SOCK_CLOEXEC, s.Protocol)
-	if err != nil {
-		return -1, err
-	}
-	for _, o := range s.Options {
-		if err := unix.SetsockoptInt(fd, o.Level, o.Name, o.Value); err != nil {
-			return -1, fmt.Errorf("setsockopt %d %d: %w", o.Level, o.Name, err)
-		}
-	}
-	if s.Address != nil {
-		if len(s.Address) != unix.SizeofSockaddrInet4 {
-			return -1, fmt.Errorf("an address of %d bytes", len(s.Address))
-		}
-		a := unix.SockaddrInet4{Port: int(s.Address[2])<<8 | int(s.Address[3]), Addr: [4]byte(s.Address[4:8])}
-		if err := unix.Bind(fd, &a); err != nil {
-			return -1, fmt.Errorf("bind: %w", err)
-		}
-	}
-	if s.Backlog > 0 {
-		if err := unix.Listen(fd, s.Backlog); err != nil {
-			return -1, fmt.Errorf("listen: %w", err)
-		}
-	}
-	return fd, nil
+	return fds, nil
 }
 
 func runProgram(c command, root bool) outcome {

@@ -15,16 +15,48 @@ const Port = 53
 
 // Socket says how a socket is to be made inside the namespace, before the
 // programs' own user namespace: with O_CLOEXEC, then its options, then bind and
-// listen where they are wanted.
+// listen where they are wanted. [Socket.Make] does it; an init may as well.
 type Socket struct {
 	// Name says what it is for, in words that make sense behind "cannot make".
 	Name                   string
 	Family, Type, Protocol int
 	Options                []Option
-	// Address is the struct sockaddr to bind to; nil means not to.
+	// Address is the struct sockaddr_in to bind to; nil means not to.
 	Address []byte
 	// Backlog is for listen(2); zero means not to.
 	Backlog int
+}
+
+// Make makes the socket in the namespace of the thread that calls it.
+func (s Socket) Make() (*os.File, error) {
+	fd, err := unix.Socket(s.Family, s.Type|unix.SOCK_CLOEXEC, s.Protocol)
+	if err != nil {
+		return nil, fmt.Errorf("make %s: %w", s.Name, err)
+	}
+	f := os.NewFile(uintptr(fd), s.Name)
+	if err := s.setUp(fd); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("set up %s: %w", s.Name, err)
+	}
+	return f, nil
+}
+
+func (s Socket) setUp(fd int) error {
+	for _, o := range s.Options {
+		if err := unix.SetsockoptInt(fd, o.Level, o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	if s.Address != nil {
+		port, address := binary.BigEndian.Uint16(s.Address[2:]), [4]byte(s.Address[4:8])
+		if err := unix.Bind(fd, &unix.SockaddrInet4{Port: int(port), Addr: address}); err != nil {
+			return err
+		}
+	}
+	if s.Backlog > 0 {
+		return unix.Listen(fd, s.Backlog)
+	}
+	return nil
 }
 
 // Option is a socket option, an int.

@@ -17,8 +17,12 @@ func (execLanguage) Info() Info {
 }
 
 // Find finds what is always there.
-func (execLanguage) Find(context.Context, Host) ([]Toolchain, []Missing) {
-	return []Toolchain{{Language: "exec", Origin: "the root"}}, nil
+func (execLanguage) Find(_ context.Context, host Host) ([]Toolchain, []Missing) {
+	tc := Toolchain{Language: "exec", Origin: "the root"}
+	if host.Image != nil {
+		tc = host.Image.toolchain("exec")
+	}
+	return []Toolchain{tc}, nil
 }
 
 // Plan runs the arguments. Files may come along; they are its input.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -54,6 +55,8 @@ func (goLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) 
 		Title:    "Go",
 		Names:    []string{"go"},
 		Globs:    goDirs(),
+		Args:     []string{"version"},
+		Pattern:  regexp.MustCompile(`go version go(\S+)`),
 		Version:  goVersion,
 	})
 }

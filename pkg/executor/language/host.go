@@ -165,19 +165,22 @@ func (h Host) version(ctx context.Context, program string, re *regexp.Regexp, ar
 		return "", fmt.Errorf("%s cannot be used: %w", program, err)
 	}
 	key := fmt.Sprintf("version %q %d %d %q %q", program, info.Size(), info.ModTime().UnixNano(), args, re)
-	if h.Cache != nil {
-		if version, ok := h.Cache.Get(key); ok {
-			return version, nil
-		}
+	return h.remember(key, true, func() (string, error) { return h.askVersion(ctx, program, re, args) })
+}
+
+// remember answers from the cache, where there is one and the answer may be kept.
+func (h Host) remember(key string, may bool, ask func() (string, error)) (string, error) {
+	if h.Cache == nil || !may {
+		return ask()
 	}
-	version, err := h.askVersion(ctx, program, re, args)
-	if err != nil {
-		return "", err
+	if answer, ok := h.Cache.Get(key); ok {
+		return answer, nil
 	}
-	if h.Cache != nil {
-		h.Cache.Put(key, version)
+	answer, err := ask()
+	if err == nil {
+		h.Cache.Put(key, answer)
 	}
-	return version, nil
+	return answer, err
 }
 
 // askVersion starts the program. It sees nothing of our environment, so that

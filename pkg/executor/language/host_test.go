@@ -356,7 +356,7 @@ func TestFindRefuses(t *testing.T) {
 	old := f.program("bin/tool", "1.9.0")
 	named := f.program("opt/tool", "2.1.0")
 	f.Named = map[string]string{"tool@2.2": named, "tool": f.root + "/gone"}
-	s := search{Language: "tool", Title: "Tool", Names: []string{"tool"}, Version: f.asking(regexp.MustCompile(`Tool (\S+)`)), Oldest: "2"}
+	s := search{Language: "tool", Title: "Tool", Names: []string{"tool"}, Pattern: regexp.MustCompile(`Tool (\S+)`), Oldest: "2"}
 	found, missing := f.find(t.Context(), s)
 	want := []Missing{
 		{"tool", fmt.Sprintf("%s/gone cannot be used: stat %[1]s/gone: no such file or directory", f.root)},

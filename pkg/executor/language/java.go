@@ -64,11 +64,17 @@ func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 		Title:    "JDK",
 		Names:    []string{"javac"},
 		Globs:    javaDirs(),
+		Args:     []string{"-version"},
+		Pattern:  javacVersion,
 		Version:  host.jdkVersion,
 		Oldest:   oldestJDK,
 		Complete: completeJDK,
+		Inside: func(_ context.Context, _ Host, tc *Toolchain) error {
+			tc.Program, tc.Compiler = "java", tc.Program
+			return nil
+		},
 	})
-	if len(found) == 0 || host.Want == nil {
+	if host.Image == nil && (len(found) == 0 || host.Want == nil) {
 		missing = append(javaRuntimes(host), missing...)
 	}
 	return found, missing

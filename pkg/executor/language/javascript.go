@@ -57,7 +57,8 @@ func findNode(ctx context.Context, host Host, language string) ([]Toolchain, []M
 			"fnm":            {"~/.local/share/fnm/node-versions/*/installation/bin/node"},
 			"volta":          {"~/.volta/tools/image/node/*/bin/node"},
 		},
-		Version: host.asking(regexp.MustCompile(`^v(\d+\.\d+\.\d+\S*)`), "--version"),
+		Args:    []string{"--version"},
+		Pattern: regexp.MustCompile(`^v(\d+\.\d+\.\d+\S*)`),
 		Oldest:  "18",
 	})
 	for i := range found {
@@ -94,6 +95,9 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 // hideNodePackages hides the one directory outside of the workspace in which
 // Node still looks for packages.
 func hideNodePackages(tc Toolchain) []sandbox.Mount {
+	if tc.inImage() {
+		return nil
+	}
 	return hide(filepath.Join(filepath.Dir(filepath.Dir(tc.Program)), "lib", "node"))
 }
 

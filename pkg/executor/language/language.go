@@ -50,8 +50,11 @@ type Info struct {
 	Install, Elsewhere string
 }
 
-// Host is the machine that toolchains are looked for on.
+// Host is the machine that toolchains are looked for on, or the image.
 type Host struct {
+	// Image, if not nil, is what toolchains are looked for in, in place of the
+	// machine: there Path, Home, Named and Getenv count for nothing.
+	Image *Image
 	// Path is the search path, Home the user's home directory.
 	Path []string
 	Home string
@@ -69,6 +72,18 @@ type Host struct {
 	Cache Cache
 }
 
+// Image is a root file system whose programs can be started and not looked at.
+type Image struct {
+	Name string
+	// Digest tells its content, for the Cache; empty means that it is not known.
+	Digest string
+	// Env is what its programs need, K=V.
+	Env []string
+	// Run starts a program, looked up on the image's PATH, and returns what it
+	// wrote. The error is [io/fs.ErrNotExist] where there is no such program.
+	Run func(ctx context.Context, args ...string) (output []byte, err error)
+}
+
 // Cache remembers the version of a program so that it is asked only once.
 type Cache interface {
 	Get(key string) (value string, ok bool)
@@ -79,13 +94,17 @@ type Cache interface {
 type Toolchain struct {
 	Language string
 	Version  string // e.g. 3.12.1
-	// Program is the real program by absolute path, never a shim.
+	// Program is the real program by absolute path, never a shim; in an image it is
+	// a name, which is looked up on the image's PATH.
 	Program string
 	// Compiler is the second program, for languages that have one.
 	Compiler string
 	// Origin tells where it was found: PATH, pyenv, rustup, nvm, asdf, mise,
-	// /usr/lib/jvm, configuration.
+	// /usr/lib/jvm, configuration, or the name of an image.
 	Origin string
+	// Image tells the image that it is of, by its digest if that is known; empty
+	// means this machine.
+	Image string
 	// Mounts are the host directories that it needs at the same path, beside
 	// the system's own (/usr and its kin).
 	Mounts []sandbox.Mount

@@ -18,24 +18,31 @@ type search struct {
 	Title    string
 	Names    []string            // on the search path
 	Globs    map[string][]string // beside it, by origin
-	// Version finds out the version of a program; see [Host.asking].
+	// Started with Args, a program tells its version, which Pattern finds.
+	Args    []string
+	Pattern *regexp.Regexp
+	// Version, if not nil, finds the version out without starting anything.
 	Version func(ctx context.Context, program string) (string, error)
 	Oldest  string // the oldest version that works; empty means any
 	// Complete adds what belongs to a toolchain beside its program, or says what
-	// it lacks; it may be nil.
+	// it lacks; Inside does so for one of an image. They may be nil.
 	Complete func(tc *Toolchain) error
+	Inside   func(ctx context.Context, h Host, tc *Toolchain) error
 }
 
-// asking asks programs for their version: started with args, each says what
-// pattern finds.
-func (h Host) asking(pattern *regexp.Regexp, args ...string) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, program string) (string, error) {
-		return h.version(ctx, program, pattern, args...)
-	}
-}
+// anything is a pattern for programs whose version does not matter.
+var anything = regexp.MustCompile(`^[^\n]{0,80}`)
 
 // find returns what s found, and for each program that will not do the reason.
 func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
+	if h.Image != nil {
+		return h.findInside(ctx, s)
+	}
+	if s.Version == nil {
+		s.Version = func(ctx context.Context, program string) (string, error) {
+			return h.version(ctx, program, s.Pattern, s.Args...)
+		}
+	}
 	var found []Toolchain
 	var missing []Missing
 	for c := range h.candidates(s.Language, s.Names, s.Globs) {
@@ -83,7 +90,7 @@ func installation(program string) string { return filepath.Dir(filepath.Dir(prog
 // check refuses a version that is too old, and one that is not what the
 // configuration says it is.
 func (h Host) check(s search, c candidate, version string) error {
-	if s.Oldest != "" && compareVersions(version, s.Oldest) < 0 && !versionMatches(version, s.Oldest) {
+	if tooOld(version, s.Oldest) {
 		return fmt.Errorf("%s is %s %s; the oldest that works is %s", c.Program, s.Title, version, s.Oldest)
 	}
 	if c.Origin != originConfiguration {
@@ -96,6 +103,11 @@ func (h Host) check(s search, c candidate, version string) error {
 		}
 	}
 	return nil
+}
+
+// tooOld tells a version that is older than the oldest that works.
+func tooOld(version, oldest string) bool {
+	return oldest != "" && compareVersions(version, oldest) < 0 && !versionMatches(version, oldest)
 }
 
 // inWorkspace is how a command line names a file of the workspace: as the user

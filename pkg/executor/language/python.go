@@ -53,9 +53,22 @@ func (python) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
 			"mise":           {"~/.local/share/mise/installs/python/*/bin/python3"},
 			"uv":             {"~/.local/share/uv/python/*/bin/python3"},
 		},
-		Version: host.asking(regexp.MustCompile(`Python (\d+\.\d+\.\d+(?:[a-z]+\d+)?)`), "--version"),
+		Args:    []string{"--version"},
+		Pattern: regexp.MustCompile(`Python (\d+\.\d+\.\d+(?:[a-z]+\d+)?)`),
 		Oldest:  "3.9",
+		Inside:  pythonInside,
 	})
+}
+
+// pythonInside finds out where the interpreter of an image lies: environments of
+// packages name it by its path.
+func pythonInside(ctx context.Context, h Host, tc *Toolchain) error {
+	s := search{Args: []string{"-I", "-c", "import sys; print(sys.executable)"}, Pattern: regexp.MustCompile(`(?m)^(/.*)$`)}
+	program, err := h.askInside(ctx, s, tc.Program)
+	if err == nil {
+		tc.Program = program
+	}
+	return err
 }
 
 // numbered lists prefix9, prefix10 and so on. Asking for each name is cheaper
@@ -157,7 +170,7 @@ func hasDir(files map[string][]byte, dir string) bool {
 func hidePackages(tc Toolchain) []sandbox.Mount {
 	prefix := filepath.Dir(filepath.Dir(tc.Program))
 	parts := strings.SplitN(tc.Version, ".", 3)
-	if len(parts) < 3 {
+	if len(parts) < 3 || tc.inImage() {
 		return nil
 	}
 	minor := "python" + parts[0] + "." + parts[1]

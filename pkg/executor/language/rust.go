@@ -47,13 +47,14 @@ var rustcVersion = regexp.MustCompile(`rustc (\d\S*)`)
 // Find looks for rustc itself, never the proxy of rustup. Without a linker
 // nothing can be built, and the reason says so.
 func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing) {
-	linker := hasLinker(host)
+	linker := host.Image == nil && hasLinker(host)
 	return host.find(ctx, search{
 		Language: "rust",
 		Title:    "rustc",
 		Names:    []string{"rustc"},
 		Globs:    rustDirs(),
-		Version:  host.asking(rustcVersion, "--version"),
+		Args:     []string{"--version"},
+		Pattern:  rustcVersion,
 		Complete: func(tc *Toolchain) error {
 			if !linker {
 				return fmt.Errorf("rustc %s (%s) is here, but there is no cc for it to link with: apt-get install -y gcc libc6-dev", tc.Version, tc.Origin)
@@ -61,7 +62,19 @@ func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 			tc.Compiler, _ = firstProgram(filepath.Join(installation(tc.Program), "bin/cargo"))
 			return nil
 		},
+		Inside: rustInside,
 	})
+}
+
+// rustInside looks for what belongs to rustc in an image.
+func rustInside(ctx context.Context, h Host, tc *Toolchain) error {
+	if !h.hasInside(ctx, "cc") {
+		return fmt.Errorf("the image %s has rustc %s, but no cc for it to link with", h.Image.Name, tc.Version)
+	}
+	if h.hasInside(ctx, "cargo") {
+		tc.Compiler = "cargo"
+	}
+	return nil
 }
 
 // hasLinker tells whether the system has a cc. Only one in the system's own

@@ -165,7 +165,8 @@ func (l tableLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Miss
 		Title:    l.entry.Title,
 		Names:    l.entry.Programs,
 		Globs:    l.entry.Globs,
-		Version:  host.asking(regexp.MustCompile("(?m)"+l.entry.Version.Pattern), l.entry.Version.Args...),
+		Args:     l.entry.Version.Args,
+		Pattern:  regexp.MustCompile("(?m)" + l.entry.Version.Pattern),
 		Oldest:   l.entry.Version.Oldest,
 	})
 }
@@ -182,9 +183,11 @@ func (l tableLanguage) Plan(tc Toolchain, src Source, _ Resources) (Plan, error)
 	}
 	run := Step{Args: l.command(l.entry.Run, tc, src, main, files)}
 	plan := Plan{
-		Files:  files,
-		Mounts: append(optionalMounts(l.entry.Files), hide(matching(l.entry.Hide)...)...),
-		Run:    func(sandbox.FileTree) (Step, error) { return run, nil },
+		Files: files,
+		Run:   func(sandbox.FileTree) (Step, error) { return run, nil },
+	}
+	if !tc.inImage() {
+		plan.Mounts = append(optionalMounts(l.entry.Files), hide(matching(l.entry.Hide)...)...)
 	}
 	if len(l.entry.Compile) > 0 {
 		plan.Compile = &Step{Args: l.command(l.entry.Compile, tc, Source{}, main, files)}

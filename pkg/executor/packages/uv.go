@@ -112,7 +112,7 @@ func (u UV) key(tc language.Toolchain, index *url.URL, list []Requirement) strin
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n", []string{
-		"uv 1", tc.Language, tc.Version, tc.Program, runtime.GOOS, runtime.GOARCH,
+		"uv 1", tc.Language, tc.Version, tc.Program, tc.Image, runtime.GOOS, runtime.GOARCH,
 		index.String(), now().UTC().Format(time.DateOnly),
 	})
 	for _, r := range list {

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
-	"sync"
+	"path"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -16,8 +15,10 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -33,14 +34,21 @@ func (r *Runtime) create(ctx context.Context, spec sandbox.Spec, img image) (*gu
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
+	if err := e.openNetwork(ctx, spec.Network); err != nil {
+		_ = conn.Close() // nothing was sent
+		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+	}
+	isolation := r.isolation()
+	e.degrade(&isolation)
 	trees := []string{sandbox.WorkspaceDir}
 	if spec.BuildDisk.Bytes > 0 {
 		trees = append(trees, sandbox.BuildDir)
 	}
+	trees = append(trees, writable(spec, img)...)
 	c, err := guest.New(conn, guest.Options{
-		ID: e.id[:12], Isolation: r.isolation(), Arch: img.arch, Trees: trees, CgroupDir: "/sys/fs/cgroup",
-		Network: spec.Network, Filter: seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true},
-		SetLimits: e.setLimits, Ended: e.ended, Remove: e.remove,
+		ID: e.id[:12], Isolation: isolation, Arch: img.arch, Trees: trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
+		Network: spec.Network, Connect: e.way.connect(), Environment: r.resolving(spec.Network), Filter: seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true},
+		SetLimits: e.limitSetter(), Ended: e.ended, Remove: e.remove,
 	})
 	if err != nil {
 		if words := conn.words.String(); words != "" {
@@ -68,7 +76,7 @@ func config(img image) *container.Config {
 
 // create makes a container, which does not run yet.
 func (e *engine) create(ctx context.Context, spec sandbox.Spec, img image) error {
-	made, err := e.r.client.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config(img), HostConfig: e.r.hostConfig(spec)})
+	made, err := e.r.client.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config(img), HostConfig: e.r.hostConfig(spec, img)})
 	if err != nil {
 		return e.r.failed("make a container", err)
 	}
@@ -77,24 +85,45 @@ func (e *engine) create(ctx context.Context, spec sandbox.Spec, img image) error
 }
 
 // hostConfig is what stands around it.
-func (r *Runtime) hostConfig(spec sandbox.Spec) *container.HostConfig {
+func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig {
 	init := false
 	h := &container.HostConfig{
 		NetworkMode: "none", IpcMode: container.IPCModePrivate, CgroupnsMode: container.CgroupnsModePrivate,
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 		LogConfig: container.LogConfig{Type: "none"}, Init: &init, Runtime: r.options.Runtime,
-		ShmSize: spec.Disk.Bytes,
-		Tmpfs:   map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk)},
+		Resources: r.startingLimits(),
+		Tmpfs:     map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk), "/dev/shm": r.tmpfs(spec.Disk)},
 	}
 	if spec.BuildDisk.Bytes > 0 {
 		h.Tmpfs[sandbox.BuildDir] = r.tmpfs(spec.BuildDisk)
 	}
 	for _, m := range spec.Mounts {
-		if m.Source == "" {
-			h.Tmpfs[m.Target] = "ro,noexec,nosuid,nodev,size=4k,mode=0755"
+		if m.Source == "" && m.Kept == "" {
+			h.Tmpfs[path.Clean(m.Target)] = "ro,noexec,nosuid,nodev,size=4k,mode=0755"
 		}
 	}
+	r.resolve(h, spec.Network)
+	build := spec.BuildDisk
+	if build.Bytes == 0 {
+		build = spec.Disk
+	}
+	for _, target := range writable(spec, img) {
+		h.Tmpfs[target] = r.tmpfs(build)
+	}
 	return h
+}
+
+// writable are the mounts that programs write to, each a directory in memory.
+func writable(spec sandbox.Spec, img image) (targets []string) {
+	for _, m := range spec.Mounts {
+		if m.Source == "" && m.Kept == "" && m.Writable {
+			targets = append(targets, path.Clean(m.Target))
+		}
+	}
+	for _, l := range img.layers {
+		targets = append(targets, l.Target)
+	}
+	return targets
 }
 
 // tmpfs are the options of a directory in memory with limits. Podman knows neither
@@ -113,6 +142,7 @@ type engine struct {
 	r         *Runtime
 	id        string
 	container *guest.Container
+	way       way            // out of the container
 	limits    sandbox.Limits // those that the control groups hold
 }
 
@@ -120,7 +150,7 @@ type engine struct {
 type attached struct {
 	io.Reader
 	io.Writer
-	words *tail
+	words *stdio.Tail // of init, and of the OCI runtime
 	close func() error
 }
 
@@ -134,7 +164,7 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 		return nil, e.r.failed("attach to a container", err)
 	}
 	read, write := io.Pipe()
-	a := &attached{Reader: read, Writer: got.Conn, words: &tail{}, close: func() error {
+	a := &attached{Reader: read, Writer: got.Conn, words: &stdio.Tail{}, close: func() error {
 		err := got.Conn.Close()
 		_ = read.Close() // always nil
 		return err
@@ -149,32 +179,6 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 	}
 	return a, nil
 }
-
-// tail keeps the end of what init and the OCI runtime say.
-type tail struct {
-	mu   sync.Mutex
-	text string
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.text += string(b)
-	t.text = t.text[max(0, len(t.text)-tailSize):]
-	return len(b), nil
-}
-
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(t.text)
-}
-
-// period is the period of the CPU quota, in microseconds. With a shorter one a
-// program that needs a burst to start waits for most of it.
-const period = 1_000_000
 
 // setLimits has the container hold the limits of the next process.
 func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
@@ -201,8 +205,8 @@ func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
 	if cpus == 0 {
 		cpus = float64(e.r.info.cpus)
 	}
-	res.CPUPeriod, res.CPUQuota = period, int64(cpus*period)
-	if _, err := e.r.client.ContainerUpdate(ctx, e.id, client.ContainerUpdateOptions{Resources: res}); err != nil {
+	res.CPUPeriod, res.CPUQuota = cgroup.CPUPeriodUS, int64(cpus*cgroup.CPUPeriodUS)
+	if err := e.r.update(ctx, e.id, res); err != nil {
 		return e.r.failed("set the limits of a container", err)
 	}
 	e.limits = l
@@ -239,11 +243,12 @@ func (e *engine) ended() (sandbox.Exit, error) {
 func (e *engine) remove(ctx context.Context) error {
 	var err error
 	if e.id != "" {
-		_, err = e.r.client.ContainerRemove(ctx, e.id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		err = e.r.removeContainer(ctx, e.id)
 		if errdefs.IsNotFound(err) || errdefs.IsConflict(err) { // somebody else removes it
 			err = nil
 		}
 	}
+	e.way.close()
 	e.r.alive.Forget(e.container)
 	return e.r.failed("remove a container", err)
 }

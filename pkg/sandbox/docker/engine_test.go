@@ -66,7 +66,7 @@ var spec = sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}}
 // command that gets it.
 func TestNoImage(t *testing.T) {
 	_, err := open(t, "localhost:1/no/such:image").Create(t.Context(), spec)
-	if err == nil || !strings.Contains(err.Error(), "cannot get the image localhost:1/no/such:image") || !strings.Contains(err.Error(), "docker pull localhost:1/no/such:image") {
+	if bad := (*sandbox.ImageError)(nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), "the image localhost:1/no/such:image cannot be used: it is not here, and localhost:1 cannot be reached") || !strings.Contains(err.Error(), "docker load") {
 		t.Errorf("%v", err)
 	}
 }
@@ -78,7 +78,6 @@ func TestRefuses(t *testing.T) {
 		"isolation restricted":      func(s *sandbox.Spec) { s.Level = sandbox.LevelRestricted },
 		"isolation none":            func(s *sandbox.Spec) { s.Level = sandbox.LevelNone },
 		"a workspace on disk":       func(s *sandbox.Spec) { s.WorkspaceOnDisk = true },
-		"network full":              func(s *sandbox.Spec) { s.Network.Mode = sandbox.NetworkFull },
 		"a mount of /etc":           func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: "/etc"}} },
 		"a container needs a disk ": func(s *sandbox.Spec) { s.Disk.Inodes = 0 },
 	} {

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -43,22 +42,23 @@ func (r *Runtime) failed(what string, err error) error {
 	}
 	e := &EngineError{What: what, Err: err}
 	switch {
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), client.IsErrConnectionFailed(err) && strings.Contains(err.Error(), "permission denied"): // the client drops what it wraps
 		e.What, e.Err = "use the Docker engine at "+r.client.DaemonHost(), errors.New("permission denied")
 		e.Mend = "Run as root, or as a member of the group docker, which is as good as root: sudo usermod -aG docker $USER"
+	case strings.Contains(err.Error(), "no space left on device"), strings.Contains(err.Error(), "disk quota exceeded"):
+		e.Mend = "The engine's disk is full; docker system df shows what takes room, and docker system prune frees it"
 	case client.IsErrConnectionFailed(err) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET):
 		e.What, e.Again = "reach the Docker engine at "+r.client.DaemonHost(), true
 		e.Err = errors.New("nobody answers there")
-		e.Mend = "Start it (sudo systemctl start docker), or name another one by DOCKER_HOST"
-	case strings.Contains(err.Error(), "no space left on device"):
-		e.Mend = "The engine's disk is full; docker system df shows what takes room, and docker system prune frees it"
+		e.Mend = "Start it (sudo systemctl start docker, or podman.socket), or name another one by DOCKER_HOST"
 	case errdefs.IsInternal(err) || errdefs.IsUnavailable(err):
 		e.Again = true
 	}
 	return e
 }
 
-// noImage says how to get an image that is neither here nor to be had.
-func noImage(ref string, err error) error {
-	return &EngineError{What: "get the image " + ref, Err: err, Mend: fmt.Sprintf("Pull or import it (docker pull %s), or name another one", ref)}
+// ofEngine tells whether an error is about the engine itself, whatever was asked of it.
+func ofEngine(err error) bool {
+	var e *EngineError
+	return errors.As(err, &e) && e.Mend != ""
 }

@@ -2,22 +2,70 @@ package docker
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// hostOf is the address of the engine: what was asked for, DOCKER_HOST, or that of
-// the docker command's current context; empty means the usual socket.
-func hostOf(opts Options) (string, error) {
-	if host := cmp.Or(opts.Host, opts.Getenv("DOCKER_HOST")); host != "" {
-		return host, nil
+// hostOf is the address of the engine: what was asked for, DOCKER_HOST, that of the
+// docker command's current context, or a socket in one of the usual places; empty means
+// that there is none, and the client's own idea of where it would be.
+func hostOf(ctx context.Context, opts Options) (string, error) {
+	host := cmp.Or(opts.Host, opts.Getenv("DOCKER_HOST"))
+	if host == "" {
+		var err error
+		if host, err = currentContext(opts); err != nil {
+			return "", err
+		}
 	}
+	if at, ok := strings.CutPrefix(host, "ssh://"); ok {
+		return "", &EngineError{
+			What: "use the Docker engine at " + host, Err: errors.New("it is reached by SSH, which sandbox-run does not speak"),
+			Mend: fmt.Sprintf("Forward its socket (ssh -nNT -L /tmp/docker.sock:/var/run/docker.sock %s) and set DOCKER_HOST=unix:///tmp/docker.sock", at),
+		}
+	}
+	if host == "" {
+		return socketOf(ctx, "/", opts.Getenv("XDG_RUNTIME_DIR")), nil
+	}
+	return host, nil
+}
+
+// socketOf is the first socket of an engine that this process may use: Docker's before
+// Podman's, the machine's before the user's own. Where it may use none of them, it is
+// the first that there is, so that the error is about permission.
+func socketOf(ctx context.Context, root, userDir string) (host string) {
+	places := []string{filepath.Join(root, "var/run/docker.sock")}
+	if userDir != "" {
+		places = append(places, filepath.Join(userDir, "docker.sock"))
+	}
+	places = append(places, filepath.Join(root, "run/podman/podman.sock"))
+	if userDir != "" {
+		places = append(places, filepath.Join(userDir, "podman/podman.sock"))
+	}
+	for _, place := range places {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", place)
+		if err == nil {
+			_ = conn.Close() // nothing was sent
+			return "unix://" + place
+		}
+		if host == "" && errors.Is(err, fs.ErrPermission) {
+			host = "unix://" + place
+		}
+	}
+	return host
+}
+
+// currentContext is the address that the docker command would use; empty when it has
+// no context but its default.
+func currentContext(opts Options) (string, error) {
 	dir := opts.Getenv("DOCKER_CONFIG")
 	if home := opts.Getenv("HOME"); dir == "" && home != "" {
 		dir = filepath.Join(home, ".docker")

@@ -1,18 +1,18 @@
 package docker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -23,11 +23,14 @@ type Runtime struct {
 	options Options
 	client  *client.Client
 	info    engineInfo
+	verdict advisory.Verdict // on the versions of engine and OCI runtime
 
-	preparing sync.Mutex // one image at a time
-	images    map[string]image
+	warnings []string // what of the options cannot be had
 
-	alive guest.Alive
+	preparing chan struct{} // one image at a time
+
+	outlets *outlets
+	alive   guest.Alive
 }
 
 // engineInfo is what an engine tells of itself.
@@ -36,18 +39,19 @@ type engineInfo struct {
 	cpus    int
 	cgroups string
 	podman  bool
+	runtime string // the OCI runtime that it takes unless it is told
 }
 
 // New connects to the engine, and removes what dead clients have left there.
 func New(ctx context.Context, opts Options) (*Runtime, error) {
-	r := &Runtime{options: opts, images: map[string]image{}}
+	r := &Runtime{options: opts, preparing: make(chan struct{}, 1), outlets: newOutlets(opts)}
 	if r.options.Notify == nil {
 		r.options.Notify = func(string) {}
 	}
 	if r.options.Getenv == nil {
 		r.options.Getenv = func(string) string { return "" }
 	}
-	host, err := hostOf(r.options)
+	host, err := hostOf(ctx, r.options)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +68,8 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 		return nil, r.failed("ask the Docker engine about itself", err)
 	}
 	i := answer.Info
-	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, cgroups: i.CgroupVersion}
+	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, cgroups: i.CgroupVersion, runtime: i.DefaultRuntime}
+	r.warnings = ceilings(&r.options, i.NCPU, i.MemTotal)
 	of, err := r.client.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
 		_ = r.client.Close() // nothing is open
@@ -72,6 +77,11 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 	}
 	for _, c := range of.Components {
 		r.info.podman = r.info.podman || c.Name == "Podman Engine"
+	}
+	r.verdict = judge(host, opts.Runtime, of, i)
+	if err := r.verdict.Refuse(true); opts.StrictVersions && err != nil {
+		_ = r.client.Close() // nothing is open
+		return nil, err
 	}
 	_, _ = r.reclaim(ctx) // no reason to run nothing: the next start tries again
 	return r, nil
@@ -84,18 +94,29 @@ func (r *Runtime) Name() string { return runtimeName }
 
 func (r *Runtime) notify(message string) { r.options.Notify(message) }
 
+// Image implements [sandbox.Runtime]: it pulls the image, if it is not here.
+func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
+	ref := r.ref(spec)
+	img, err := r.prepared(ctx, ref)
+	return sandbox.Image{Name: ref, Digest: img.base, Env: img.env, Elsewhere: true}, err
+}
+
+// ref is the image that a container is made of.
+func (r *Runtime) ref(spec sandbox.Spec) string {
+	return cmp.Or(spec.Image, r.options.Images[spec.Language], r.options.Image)
+}
+
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
 	spec.Network = spec.Network.Normal()
 	if err := r.check(ctx, spec); err != nil {
 		return nil, err
 	}
-	ref := spec.Image
-	if ref == "" {
-		ref = r.options.Image
-	}
-	img, err := r.prepared(ctx, ref)
+	img, err := r.prepared(ctx, r.ref(spec))
 	if err != nil {
+		return nil, err
+	}
+	if img, err = r.withKept(ctx, spec.Mounts, img); err != nil {
 		return nil, err
 	}
 	c, err := r.create(ctx, spec, img)
@@ -130,7 +151,9 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 	case spec.WorkspaceOnDisk:
 		return unsupported("a workspace on disk", "this runtime keeps it in memory")
 	case spec.Network.LeadsOut():
-		return unsupported("network "+string(spec.Network.Mode), "this runtime has no relay yet that would hold it")
+		if err := r.canLeadOut(); err != nil {
+			return noOutlet(spec.Network, err)
+		}
 	}
 	for _, m := range spec.Mounts {
 		if m.Source != "" && !m.Optional {
@@ -143,7 +166,7 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 // isolation is what stands around every container.
 func (r *Runtime) isolation() sandbox.Isolation {
 	kernel := api.Absent
-	if _, ok := strings.CutPrefix(r.options.Runtime, "runsc"); ok {
+	if advisory.OwnKernel(r.ociRuntime()) {
 		kernel = api.Enforced
 	}
 	i := sandbox.Isolation{
@@ -157,17 +180,14 @@ func (r *Runtime) isolation() sandbox.Isolation {
 			sandbox.LimitMemory: api.Enforced, sandbox.LimitCPUs: api.Enforced, sandbox.LimitCPUTime: api.Enforced, sandbox.LimitProcesses: api.Enforced,
 		},
 	}
-	i.Warnings = []string{"disk is degraded: /workspace, /tmp and /dev/shm may each hold that much"}
-	if r.info.podman {
-		i.Limits[sandbox.LimitInodes] = api.Absent
-		i.Warnings = append(i.Warnings, "inodes is absent: Podman's file systems in memory have no such limit")
-	}
+	r.warn(&i)
+	i.Warnings = append(i.Warnings, r.verdict.Warnings(true)...)
 	return i
 }
 
 // Probe implements [sandbox.Runtime].
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
-	c, err := r.Create(ctx, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}})
+	c, out, err := r.probe(ctx)
 	if err != nil {
 		return sandbox.Capabilities{}, err
 	}
@@ -177,16 +197,22 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	caps := sandbox.Capabilities{
 		Runtime: r.Name(), TTY: true,
 		Levels:   []sandbox.Level{sandbox.LevelFull},
-		Networks: []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost},
+		Networks: networks(out),
 	}
 	i := c.Isolation()
-	detail := fmt.Sprintf("Docker engine %s on %s/%s", r.info.version, runtime.GOOS, runtime.GOARCH)
-	for _, name := range []string{"kernel", "namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "network", "cgroup"} {
+	engine := "Docker"
+	if r.info.podman {
+		engine = "Podman"
+	}
+	detail := fmt.Sprintf("%s %s on %s/%s", engine, r.info.version, runtime.GOOS, runtime.GOARCH)
+	for _, name := range []string{"kernel", "namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "cgroup"} {
 		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: name, State: i.Mechanisms[name], Detail: detail})
 	}
+	caps.Mechanisms = append(caps.Mechanisms, networkWall(i, out))
 	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitProcesses, sandbox.LimitDisk, sandbox.LimitWallTime, sandbox.LimitOpenFiles} {
 		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: "limit:" + name, State: i.Limits[name], Detail: detail})
 	}
+	caps.Mechanisms = append(caps.Mechanisms, r.verdict.Mechanism())
 	return caps, nil
 }
 
@@ -203,7 +229,8 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 		return nil, err
 	}
 	removed, err := r.reclaim(ctx)
-	return removed, errors.Join(err, r.Close())
+	images, unusedErr := r.removeUnused(ctx)
+	return append(removed, images...), errors.Join(err, unusedErr, r.Close())
 }
 
 // fresh is how long a container may exist before it is started.
@@ -212,8 +239,12 @@ const fresh = time.Minute
 // reclaim removes the containers of ours that have ended, or were never started:
 // whose client is alive removes them itself at once.
 func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
+	states := []string{"created", "exited", "dead"}
+	if r.info.podman {
+		states[2] = "stopped"
+	}
 	list, err := r.client.ContainerList(ctx, client.ContainerListOptions{
-		All: true, Filters: make(client.Filters).Add("label", labelOurs).Add("status", "created", "exited", "dead"),
+		All: true, Filters: make(client.Filters).Add("label", labelOurs).Add("status", states...),
 	})
 	if err != nil {
 		return nil, r.failed("list containers", err)
@@ -223,7 +254,7 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 		if c.State == container.StateCreated && time.Since(time.Unix(c.Created, 0)) < fresh {
 			continue
 		}
-		_, err := r.client.ContainerRemove(ctx, c.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+		err := r.removeContainer(ctx, c.ID)
 		if err == nil {
 			removed = append(removed, "container "+c.ID[:12])
 		} else if !errdefs.IsNotFound(err) && !errdefs.IsConflict(err) {

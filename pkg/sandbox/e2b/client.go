@@ -21,7 +21,7 @@ type client struct {
 // What is taken of an answer at most: of one that is decoded as a whole, and of a
 // list.
 const (
-	maxAnswerBytes = 1 << 20
+	maxAnswerBytes = 16 << 20
 	maxListBytes   = 64 << 20
 )
 
@@ -123,7 +123,7 @@ func (c *client) control(ctx context.Context, op, method, path, sandbox string, 
 	return c.call(ctx, request{
 		where:  where{op: op, sandbox: sandbox},
 		method: method, url: c.options.APIURL + path,
-		header: http.Header{"X-API-Key": {c.options.APIKey.value}},
+		header: http.Header{"X-API-Key": {c.options.APIKey.Reveal()}},
 	}, in, out)
 }
 
@@ -157,11 +157,11 @@ func (e *envd) request(op, method, path, user string) request {
 		"Authorization":            {"Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"))},
 		"Connect-Protocol-Version": {"1"},
 	}
-	if e.token.value != "" {
-		h.Set("X-Access-Token", e.token.value)
+	if !e.token.IsZero() {
+		h.Set("X-Access-Token", e.token.Reveal())
 	}
-	if e.traffic.value != "" {
-		h.Set("E2b-Traffic-Access-Token", e.traffic.value)
+	if !e.traffic.IsZero() {
+		h.Set("E2b-Traffic-Access-Token", e.traffic.Reveal())
 	}
 	if e.options.SandboxURL != "" {
 		h.Set("E2b-Sandbox-Id", e.id)

@@ -1,6 +1,7 @@
 package e2b
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -121,7 +122,7 @@ func (c *container) make(ctx context.Context, template string) error {
 		if errors.As(err, new(*TransientError)) || ctx.Err() != nil {
 			_, _ = c.rt.deleteLabelled(context.WithoutCancel(ctx), labelContainer, c.label)
 		}
-		return err
+		return cmp.Or(templateFault(template, err), err)
 	}
 	if !namePattern.MatchString(made.SandboxID) {
 		_, lost := c.rt.deleteLabelled(context.WithoutCancel(ctx), labelContainer, c.label)
@@ -332,19 +333,12 @@ func (c *client) kill(ctx context.Context, id string) (err error) {
 	return fmt.Errorf("%w; it ends by itself when its time is over", err)
 }
 
-// Cost is what a container has cost so far, by the prices of [Options].
-type Cost struct {
-	Seconds, VCPUs, GiB float64
-	// Amount is in the currency of the prices.
-	Amount float64
-}
-
-// CostOf estimates what a container of this runtime has cost. It is false for
-// those of others, without prices, and where the sandbox's size is not known.
-func CostOf(of sandbox.Container) (Cost, bool) {
-	c, ok := of.(*container)
-	if !ok || c.memory == 0 || c.rt.client.options.Prices == (Prices{}) {
-		return Cost{}, false
+// Cost implements [sandbox.Priced]. It is false without prices, and where the
+// sandbox's size is not known.
+func (c *container) Cost() (sandbox.Cost, bool) {
+	p := c.rt.client.options.Prices
+	if c.memory == 0 || p == (Prices{}) {
+		return sandbox.Cost{}, false
 	}
 	c.mu.Lock()
 	until := c.ended
@@ -352,8 +346,7 @@ func CostOf(of sandbox.Container) (Cost, bool) {
 	if until.IsZero() {
 		until = time.Now()
 	}
-	p := c.rt.client.options.Prices
-	cost := Cost{Seconds: until.Sub(c.began).Seconds(), VCPUs: c.cores, GiB: float64(c.memory) / (1 << 30)}
-	cost.Amount = cost.Seconds * (cost.VCPUs*p.PerVCPUSecond + cost.GiB*p.PerGiBSecond)
+	cost := sandbox.Cost{Seconds: until.Sub(c.began).Seconds(), CPUs: c.cores, MemoryBytes: c.memory}
+	cost.Amount = cost.Seconds * (cost.CPUs*p.PerVCPUSecond + float64(cost.MemoryBytes)/(1<<30)*p.PerGiBSecond)
 	return cost, true
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,10 +16,13 @@ import (
 )
 
 // KeyError says that the service does not take the key.
-type KeyError struct{ Status int }
+type KeyError struct {
+	Status int
+	Detail string // what the service says of it
+}
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("E2B does not take the key (HTTP %d): set E2B_API_KEY, or the file that holds it, to a key that is valid there", e.Status)
+	return fmt.Sprintf("E2B does not take the key: %s (HTTP %d). Set E2B_API_KEY, or the file that holds it, to a key that is valid there", strings.TrimSuffix(e.Detail, "."), e.Status)
 }
 
 // QuotaError says that the service refuses for now: too many requests or too many
@@ -116,7 +120,7 @@ func (w where) answered(status int, header http.Header, body []byte) error {
 	case code != "":
 		return w.connect(code, message, retryAfter(header))
 	case (status == http.StatusUnauthorized || status == http.StatusForbidden) && !w.envd:
-		return &KeyError{Status: status}
+		return &KeyError{Status: status, Detail: message}
 	case status == http.StatusTooManyRequests:
 		return &QuotaError{RetryAfter: retryAfter(header), Detail: message}
 	case status == http.StatusNotFound && w.sandbox != "" && !w.envd, status == http.StatusBadGateway && w.sandbox != "":
@@ -125,7 +129,7 @@ func (w where) answered(status int, header http.Header, body []byte) error {
 		return &answerError{w.op, status, "", message, syscall.ENOSPC}
 	case status == http.StatusNotFound:
 		return &answerError{w.op, status, "", message, fs.ErrNotExist}
-	case status >= 500, status == http.StatusRequestTimeout:
+	case status >= 500 && status != http.StatusNotImplemented, status == http.StatusRequestTimeout:
 		return &TransientError{Op: w.op, Err: fmt.Errorf("%s (HTTP %d)", message, status)}
 	}
 	return &answerError{w.op, status, "", message, nil}
@@ -162,6 +166,10 @@ func (w where) failed(ctx context.Context, err error) error {
 	if errors.As(err, &dns) && dns.IsNotFound {
 		return fmt.Errorf("E2B: %s: there is no host %s: look at E2B_API_URL, E2B_SANDBOX_URL and the domain", w.op, dns.Name)
 	}
+	var way *url.Error
+	if errors.As(err, &way) {
+		err = fmt.Errorf("the service cannot be reached: %w. Look at E2B_API_URL and E2B_SANDBOX_URL", way.Err)
+	}
 	return &TransientError{Op: w.op, Err: errors.New(w.clean(err.Error(), ""))}
 }
 
@@ -171,7 +179,7 @@ var errSlow = errors.New("the service did not answer in time")
 // the key.
 func (w where) clean(texts ...string) string {
 	for _, text := range texts {
-		text = strings.Join(strings.FieldsFunc(w.key.scrub(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+		text = strings.Join(strings.FieldsFunc(w.key.Scrub(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 		if len(text) > maxMessage {
 			text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 		}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
 // An instance is one Runtime. Its name is in the metadata of each sandbox that it
@@ -36,12 +38,24 @@ func newInstance(dir string) (*instance, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the runtime directory: %w", err)
 	}
-	f, err := lockNew(filepath.Join(dir, in.name+instanceSuffix))
+	f, err := lock(filepath.Join(dir, in.name+instanceSuffix), os.O_CREATE|os.O_EXCL|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("take an instance: %w", err)
 	}
 	in.file = f
 	return in, nil
+}
+
+// lock opens a file and holds it, if nobody else does.
+func lock(name string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(name, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockfile.Try(f, true); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // release gives the instance up. Where something was left its file stays, so that
@@ -85,13 +99,13 @@ func (r *Runtime) Reclaim(ctx context.Context) (deleted int, err error) {
 		if name == r.instance.name || !namePattern.MatchString(name) {
 			continue
 		}
-		lock, err := lockDead(file)
+		dead, err := lock(file, os.O_RDWR)
 		if err != nil {
 			continue // it is alive
 		}
 		n, err := r.deleteLabelled(ctx, labelInstance, name)
 		deleted += n
-		lock.Close()
+		dead.Close()
 		if err == nil {
 			err = os.Remove(file)
 		}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/secret"
 )
 
 // The defaults of [Options].
@@ -34,14 +34,14 @@ type Options struct {
 	APIKey     Secret
 	APIKeyFile string
 	// Template is what a container without an image is made from; empty means
-	// [DefaultTemplate]. Templates has those of images; an image that is not
-	// there is a template's own name.
+	// [DefaultTemplate]. Templates has those of images, and of languages; an image
+	// that is not there is a template's own name.
 	Template  string
 	Templates map[string]string
 	// HTTPClient carries the requests; nil means one of our own. Its Timeout is
 	// not used, and no redirect is followed: it would take the key along.
 	HTTPClient *http.Client
-	// Prices are what [CostOf] multiplies.
+	// Prices are what the costs of containers are estimated from.
 	Prices Prices
 	// Timeout is how long a sandbox lives on when we do not, at least 10 s; zero
 	// means [DefaultTimeout]. It is prolonged while its container is there.
@@ -57,33 +57,11 @@ type Options struct {
 // Prices are what the service takes, in one currency.
 type Prices struct{ PerVCPUSecond, PerGiBSecond float64 }
 
-// Secret is a value that does not show itself: every way to print it, or to turn
-// it into JSON, says redacted.
-type Secret struct{ value string }
+// Secret is a value that does not show itself.
+type Secret = secret.Value
 
 // NewSecret wraps a value.
-func NewSecret(value string) Secret { return Secret{strings.TrimSpace(value)} }
-
-const redacted = "[redacted]"
-
-func (Secret) String() string { return redacted }
-
-// Format implements [fmt.Formatter] for every verb and flag.
-func (Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redacted) }
-
-// MarshalText implements [encoding.TextMarshaler], for JSON, YAML and slog.
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// scrub takes the secret out of what others say.
-func (s Secret) scrub(text string) string {
-	if s.value == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, s.value, redacted)
-}
-
-// maxKeyBytes is far more than any key has.
-const maxKeyBytes = 4 << 10
+func NewSecret(value string) Secret { return secret.New(value) }
 
 // complete fills in the defaults and refuses what cannot be meant.
 func (o Options) complete() (Options, error) {
@@ -105,28 +83,18 @@ func (o Options) complete() (Options, error) {
 		return o, fmt.Errorf("a sandbox lives from 10s to 24h without us, not %v, and a request takes no %v", o.Timeout, o.RequestTimeout)
 	}
 	var err error
-	if o.APIKey.value == "" && o.APIKeyFile != "" {
-		if o.APIKey, err = readKey(o.APIKeyFile); err != nil {
+	if o.APIKey.IsZero() && o.APIKeyFile != "" {
+		if o.APIKey, err = secret.Read(o.APIKeyFile); err != nil {
 			return o, fmt.Errorf("read the key of E2B: %w", err)
 		}
 	}
-	switch key := o.APIKey.value; {
-	case key == "":
+	switch {
+	case o.APIKey.IsZero():
 		err = errors.New("there is no key for E2B: set E2B_API_KEY, or name the file that holds it")
-	case len(key) > maxKeyBytes || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }):
+	case !o.APIKey.Sendable():
 		err = errors.New("the key for E2B holds what no key does: E2B_API_KEY, or its file, must be the key alone")
 	}
 	return o, err
-}
-
-func readKey(name string) (Secret, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return Secret{}, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, maxKeyBytes+1))
-	return NewSecret(string(content)), err
 }
 
 // client is the HTTP client without what would break streams or leak the key.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // A key does not show itself, however it is printed.
@@ -47,7 +49,7 @@ func TestOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.APIKey.value != "e2b_from_file" || o.APIURL != "https://api.e2b.app" || o.SandboxURL != "http://127.0.0.1:1" || o.Template != "base" || o.Timeout != 5*time.Minute {
+	if o.APIKey.Reveal() != "e2b_from_file" || o.APIURL != "https://api.e2b.app" || o.SandboxURL != "http://127.0.0.1:1" || o.Template != "base" || o.Timeout != 5*time.Minute {
 		t.Errorf("%+v", o)
 	}
 	key := NewSecret("k")
@@ -70,14 +72,11 @@ func TestPrices(t *testing.T) {
 	began := time.Unix(1000, 0)
 	rt := &Runtime{client: &client{options: Options{Prices: Prices{PerVCPUSecond: 0.5, PerGiBSecond: 0.25}}}}
 	c := &container{rt: rt, cores: 2, memory: 512 << 20, began: began, ended: began.Add(8 * time.Second)}
-	if cost, ok := CostOf(c); !ok || cost != (Cost{Seconds: 8, VCPUs: 2, GiB: 0.5, Amount: 8 * (1 + 0.125)}) {
+	if cost, ok := c.Cost(); !ok || cost != (sandbox.Cost{Seconds: 8, CPUs: 2, MemoryBytes: 512 << 20, Amount: 8 * (1 + 0.125)}) {
 		t.Errorf("%+v %v", cost, ok)
 	}
 	rt.client.options.Prices = Prices{}
-	if _, ok := CostOf(c); ok {
+	if _, ok := c.Cost(); ok {
 		t.Error("a cost without prices")
-	}
-	if _, ok := CostOf(nil); ok {
-		t.Error("a cost of nothing")
 	}
 }

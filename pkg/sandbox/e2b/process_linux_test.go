@@ -57,6 +57,31 @@ func TestWorld(t *testing.T) {
 	}
 }
 
+// An empty mount is a compiler's cache: it takes nothing of the program's disk, and is
+// read and written from outside like the workspace.
+func TestEmptyMount(t *testing.T) {
+	_, _, c := start(t, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}, BuildDisk: small.Disk, Mounts: []sandbox.Mount{
+		{Target: "/cache/own", Writable: true}, {Target: "/workspace/in/it", Writable: true},
+	}})
+	mustPrint(t, c, "head -c 3m /dev/zero >/cache/own/big && head -c 1m /dev/zero >in/it/big && head -c 900k /dev/zero >own && echo both", "both\n")
+	tree, err := c.Files("/cache/own")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := tree.WriteFile("sub/file", strings.NewReader("from outside\n"), 0o644); err != nil {
+		t.Error(err)
+	}
+	mustPrint(t, c, "cat /cache/own/sub/file; echo from inside >/cache/own/sub/file", "from outside\n")
+	f, err := tree.Open("sub/file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if content, err := io.ReadAll(f); err != nil || string(content) != "from inside\n" {
+		t.Errorf("%q, %v", content, err)
+	}
+}
+
 // A program says what a launcher would say, and nobody is fooled; output that
 // comes before the launcher's line on the other stream is not lost.
 func TestLauncherCannotBeForged(t *testing.T) {

@@ -1,6 +1,7 @@
 package e2b
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Runtime struct {
 	mu         sync.Mutex
 	containers map[*container]struct{}
 	probed     bool
+	builds     buildList
 	reclaimed  bool
 	closed     bool
 }
@@ -81,6 +83,15 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	}, nil
 }
 
+// template is what a container is made from.
+func (r *Runtime) template(spec sandbox.Spec) string {
+	o := r.client.options
+	if spec.Image != "" {
+		return cmp.Or(o.Templates[spec.Image], spec.Image)
+	}
+	return cmp.Or(o.Templates[spec.Language], o.Template)
+}
+
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
 	if err := ctx.Err(); err != nil {
@@ -126,13 +137,7 @@ func (r *Runtime) admit(spec sandbox.Spec) (template string, err error) {
 	if spec.WorkspaceOnDisk {
 		return "", &sandbox.UnsupportedError{What: "a workspace on disk", Reason: "the disk of a sandbox has no limit for one directory", Mend: "Leave the workspace in memory"}
 	}
-	template = r.client.options.Template
-	if spec.Image != "" {
-		if template = r.client.options.Templates[spec.Image]; template == "" {
-			template = spec.Image
-		}
-	}
-	return template, spec.Network.Validate()
+	return r.template(spec), spec.Network.Validate()
 }
 
 func (r *Runtime) remember(c *container) bool {

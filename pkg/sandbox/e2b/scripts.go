@@ -42,12 +42,6 @@ open() {
 }
 open disk "$bytes" "$inodes"
 [ -z "$store" ] || echo "disk tmpfs"
-n=0
-while [ $# -gt 1 ]; do
-	n=$((n + 1))
-	if [ "$1" = w ]; then place "$n" "$2" "$uid:$gid" 755; else place "$n" "$2" 0:0 755; fi
-	shift 2
-done
 place workspace /workspace "$uid:$gid" 755
 place tmp /tmp 0:0 1777
 place shm /dev/shm 0:0 1777
@@ -57,6 +51,12 @@ if [ "$buildbytes" -gt 0 ]; then
 	[ -z "$had" ] || [ -n "$store" ] || exit 4
 	place build /build "$uid:$gid" 755
 fi
+n=0
+while [ $# -gt 1 ]; do # what a compiler keeps is no file of the program's
+	n=$((n + 1))
+	if [ "$1" = w ]; then place "$n" "$2" "$uid:$gid" 755; else place "$n" "$2" 0:0 755; fi
+	shift 2
+done
 mount -o remount,hidepid=2 /proc 2>/dev/null && echo "proc hidepid"
 if hostname sandbox 2>/dev/null; then echo "name sandbox"; fi
 if setpriv --no-new-privs true 2>/dev/null; then echo "setpriv yes"; fi

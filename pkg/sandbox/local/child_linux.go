@@ -2,8 +2,6 @@ package local
 
 import (
 	"encoding/binary"
-	"path"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -37,7 +35,7 @@ type child struct {
 	streams  [3]spawn.Arg // what 0, 1 and 2 are
 	opened   []spawn.Arg  // descriptors of init's to close afterwards
 	terminal bool
-	limits   []rlimit
+	limits   []spawn.Limit
 	cores    []byte // cpu_set_t of the only cores to run on, or nil
 	filter   []byte // seccomp program, 8 bytes an instruction
 	notify   uint   // flags of seccomp(2) for a filter that asks, whose listener init sends; else 0
@@ -63,7 +61,7 @@ func (ch *child) build() error {
 		p.Call("sched_setaffinity", unix.SYS_SCHED_SETAFFINITY, spawn.Value(0), spawn.Value(len(ch.cores)), p.Bytes(ch.cores))
 	}
 	if ch.c.walls.landlock || ch.c.walls.seccomp {
-		p.Call("prctl PR_SET_NO_NEW_PRIVS", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_NO_NEW_PRIVS), spawn.Value(1), spawn.Value(0), spawn.Value(0), spawn.Value(0))
+		p.NoNewPrivileges(unix.SYS_PRCTL)
 	}
 	if ch.c.walls.landlock {
 		if err := ch.landlock(); err != nil {
@@ -72,17 +70,20 @@ func (ch *child) build() error {
 	}
 	// After Landlock, which needs descriptors.
 	for _, l := range ch.limits {
-		l.set(p)
+		p.SetLimit(unix.SYS_PRLIMIT64, l)
 	}
 	if ch.c.walls.ids {
 		ch.dropIdentity()
 	}
-	p.Call(chdirStep, unix.SYS_CHDIR, p.String(ch.process.Dir))
-	p.Call("rt_sigprocmask", unix.SYS_RT_SIGPROCMASK, spawn.Value(unix.SIG_SETMASK), p.Bytes(make([]byte, 8)), spawn.Value(0), spawn.Value(8))
+	p.Chdir(unix.SYS_CHDIR, ch.process.Dir)
+	p.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
 	if ch.c.walls.seccomp {
-		ch.seccomp()
+		install := p.Seccomp(unix.SYS_SECCOMP, ch.filter, ch.notify)
+		if ch.notify != 0 {
+			p.SendFiles(install.Save())
+		}
 	}
-	ch.exec()
+	p.Exec(unix.SYS_EXECVE, ch.process.Args, ch.process.Env)
 	return nil
 }
 
@@ -115,54 +116,4 @@ func (ch *child) dropIdentity() {
 	header := binary.NativeEndian.AppendUint32(nil, unix.LINUX_CAPABILITY_VERSION_3)
 	header = binary.NativeEndian.AppendUint32(header, 0)
 	p.Call("capset", unix.SYS_CAPSET, p.Bytes(header), p.Bytes(make([]byte, 24)))
-}
-
-// seccomp installs the filter.
-func (ch *child) seccomp() {
-	const setModeFilter = 1                                                            // SECCOMP_SET_MODE_FILTER
-	program := binary.NativeEndian.AppendUint64(nil, uint64(uint16(len(ch.filter)/8))) // struct sock_fprog: length, pointer
-	fprog := ch.p.Bytes(append(program, make([]byte, 8)...))
-	ch.p.SetPointer(fprog, 8, ch.p.Bytes(ch.filter))
-	install := ch.p.Call("install the seccomp filter", unix.SYS_SECCOMP, spawn.Value(setModeFilter), spawn.Value(ch.notify), fprog)
-	if ch.notify != 0 {
-		ch.p.SendFiles(install.Save())
-	}
-}
-
-// exec replaces the child by the program. A name without a slash is tried in
-// each directory of PATH, as execvp does.
-func (ch *child) exec() {
-	p := ch.p
-	argv, envp := p.Strings(ch.process.Args), p.Strings(ch.process.Env)
-	candidates := programPaths(ch.process.Args[0], ch.process.Env)
-	for i, name := range candidates {
-		call := p.Call(execStep, unix.SYS_EXECVE, p.String(name), argv, envp)
-		if i < len(candidates)-1 {
-			call.Allow(unix.ENOENT)
-		}
-	}
-}
-
-// Steps whose failure is the request's fault.
-const (
-	chdirStep = "chdir to the working directory"
-	execStep  = "execve"
-)
-
-func programPaths(program string, env []string) []string {
-	if strings.Contains(program, "/") {
-		return []string{program}
-	}
-	var paths []string
-	for _, kv := range env {
-		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
-			for dir := range strings.SplitSeq(list, ":") {
-				paths = append(paths, path.Join("/", dir, program))
-			}
-		}
-	}
-	if len(paths) == 0 {
-		return []string{program}
-	}
-	return paths
 }

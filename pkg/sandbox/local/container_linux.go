@@ -12,6 +12,8 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -29,10 +31,12 @@ type container struct {
 	init       *spawn.Init
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
+	// image is held as long as the container is there; nil without one.
+	image *rootfs.Image
 	// disk holds the workspace of a container that has it on disk; else nil.
 	disk *loopDisk
 	// network leads out of the container; nil where nothing does.
-	network *network
+	network *outlet.Outlet
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
 	// base holds the directories of a container without a root of its own, and
@@ -72,7 +76,7 @@ func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 
 // makeFull makes a container with every wall. redirect tells how connections
 // lead out of it, where they do.
-func (r *Runtime) makeFull(spec sandbox.Spec, redirect bool) (_ *container, err error) {
+func (r *Runtime) makeFull(spec sandbox.Spec, image *rootfs.Image, redirect bool) (_ *container, err error) {
 	c := r.newContainer(spec, wallsFull)
 	defer func() {
 		if err != nil {
@@ -90,7 +94,7 @@ func (r *Runtime) makeFull(spec sandbox.Spec, redirect bool) (_ *container, err 
 			return nil, err
 		}
 	}
-	if c.network, err = r.newNetwork(spec.Network, redirect); err != nil {
+	if c.network, err = r.newOutlet(spec.Network, redirect); err != nil {
 		return nil, err
 	}
 	if err := c.makeScope(); err != nil {
@@ -99,7 +103,7 @@ func (r *Runtime) makeFull(spec sandbox.Spec, redirect bool) (_ *container, err 
 	if err := c.namespaces(); err != nil {
 		return nil, err
 	}
-	if err := c.world(); err != nil {
+	if err := c.world(image); err != nil {
 		return nil, err
 	}
 	return c, c.inner()
@@ -158,9 +162,9 @@ func (c *container) namespaces() error {
 
 // world has the init build the root and hand out its directories, and the
 // sockets that lead out.
-func (c *container) world() error {
+func (c *container) world(image *rootfs.Image) error {
 	var p spawn.Program
-	w := world{p: &p, spec: c.spec, identity: c.identity, host: c.rt.host.hostRoot, made: map[string]bool{}}
+	w := world{p: &p, spec: c.spec, identity: c.identity, host: c.rt.host.hostRoot, image: image, made: map[string]bool{}}
 	if c.disk != nil {
 		w.disk = c.disk.device
 	}
@@ -187,7 +191,7 @@ func (c *container) world() error {
 			spawn.Value(unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC)).Save())
 	}
 	if c.network != nil {
-		sockets, err := c.network.inside()
+		sockets, err := c.network.Sockets()
 		if err != nil {
 			return err
 		}
@@ -217,7 +221,7 @@ func (c *container) world() error {
 	if c.network == nil {
 		return nil
 	}
-	return c.network.open(reply.Files[len(names):])
+	return c.network.Open(reply.Files[len(names):])
 }
 
 // inner has the init, now in the inner user namespace, take its ids there.
@@ -277,7 +281,7 @@ func (c *container) Delete(context.Context) error {
 	if c.proc != nil {
 		c.proc.Close()
 	}
-	c.network.close()
+	c.network.Close()
 	if c.scope != nil {
 		errs = append(errs, c.scope.Delete())
 	}
@@ -285,6 +289,7 @@ func (c *container) Delete(context.Context) error {
 		errs = append(errs, c.disk.remove())
 	}
 	errs = append(errs, c.removeDirs())
+	c.image.Close()
 	if c.identity.root && c.identity.id != 0 {
 		c.rt.ids.Give(c.identity.id)
 	}

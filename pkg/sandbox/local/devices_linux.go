@@ -7,59 +7,43 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
-
-// deviceNodes are the devices inside, by the numbers of the kernel's
-// Documentation/admin-guide/devices.txt.
-var deviceNodes = []struct {
-	name         string
-	major, minor uint32
-}{
-	{"null", 1, 3}, {"zero", 1, 5}, {"full", 1, 7}, {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0},
-}
 
 // devices makes /dev and the writable directories. The nodes are our own: the
 // host's inodes carry locks from run to run. An ordinary user cannot make nodes
 // and binds the host's.
 func (w *world) devices() {
 	w.dir("dev", 0o755)
-	for _, d := range deviceNodes {
+	if w.image != nil { // below which nothing can be made
+		w.dir(w.own("dev"), 0o755)
+		w.mount("/dev", w.own("dev"), "dev", "", unix.MS_BIND, "")
+	}
+	for _, d := range rootfs.DeviceNodes() {
 		if w.identity.root {
-			w.p.Call("mknod /dev/"+d.name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.name),
-				spawn.Value(uint32(unix.S_IFCHR|0o666)), spawn.Value(unix.Mkdev(d.major, d.minor)))
+			w.p.Call("mknod /dev/"+d.Name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.Name),
+				spawn.Value(uint32(unix.S_IFCHR|0o666)), spawn.Value(unix.Mkdev(d.Major, d.Minor)))
 			continue
 		}
-		w.p.Call("mknod /dev/"+d.name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.name),
+		w.p.Call("mknod /dev/"+d.Name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.Name),
 			spawn.Value(uint32(unix.S_IFREG|0o666)), spawn.Value(0))
-		w.mount("/dev/"+d.name, "/dev/"+d.name, "dev/"+d.name, "", unix.MS_BIND, "")
+		w.mount("/dev/"+d.Name, "/dev/"+d.Name, "dev/"+d.Name, "", unix.MS_BIND, "")
 	}
 	for _, l := range [][2]string{{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"}, {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}} {
 		w.p.Call("symlink /dev/"+l[1], unix.SYS_SYMLINKAT, w.p.String(l[0]), spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+l[1]))
 	}
 	w.dir("dev/pts", 0o755)
-	w.mount("/dev/pts", "devpts", "dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620")
+	w.mount("/dev/pts", "devpts", "dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, rootfs.DevptsOptions)
 	w.dir("dev/shm", 0o1777)
-	w.dir("tmp", 0o1777)
-	w.dir("workspace", 0o755)
-	w.own("workspace")
+	w.dir(w.own("tmp"), 0o1777)
+	w.dir(w.own("workspace"), 0o755)
+	w.give(w.own("workspace"))
 	if w.disk != "" {
-		w.dir(".disk/tmp", 0o1777)
-		w.dir(".disk/workspace", 0o755)
-		w.own(".disk/workspace")
+		w.dir(w.own(".disk/tmp"), 0o1777)
+		w.dir(w.own(".disk/workspace"), 0o755)
+		w.give(w.own(".disk/workspace"))
 	}
-}
-
-// maskedProc are the names of /proc that tell of the host or of other runs, or
-// that have been a way to the kernel. Those that do not exist here are passed
-// over.
-var maskedProc = []string{
-	"acpi", "asound", "buddyinfo", "bus", "cgroups", "cmdline", "config.gz", "consoles", "crypto", "devices",
-	"diskstats", "dma", "driver", "dynamic_debug", "execdomains", "fb", "fs", "interrupts", "iomem", "ioports",
-	"irq", "kallsyms", "kcore", "key-users", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags",
-	"latency_stats", "locks", "mdstat", "misc", "modules", "mtrr", "partitions", "pressure", "sched_debug",
-	"schedstat", "scsi", "slabinfo", "softirqs", "swaps", "sysrq-trigger", "sysvipc", "timer_list", "timer_stats",
-	"tty", "vmallocinfo", "zoneinfo",
 }
 
 // proc mounts a /proc of the new pid namespace, hides what is not the
@@ -73,7 +57,7 @@ func (w *world) proc() {
 	for _, m := range w.host.proc {
 		source := "dev/null"
 		if m.dir {
-			source = ".empty"
+			source = w.own(".empty")
 		}
 		w.mount("/proc/"+m.name, source, "proc/"+m.name, "", unix.MS_BIND, "")
 	}
@@ -112,7 +96,7 @@ func (w *world) tuneNetwork() {
 }
 
 // network brings the loopback up when it is all that is asked for. Otherwise it
-// stays down, or [network.open] does it; no capability over the namespace ever
+// stays down, or [outlet.Outlet.Open] does it; no capability over the namespace ever
 // exists inside.
 func (w *world) network() {
 	if w.spec.Network.Mode != sandbox.NetworkLocalhost {

@@ -28,7 +28,7 @@ type fileTree struct {
 func newFileTree(dir *os.File, id identity, usage func() sandbox.DiskUsage) (*fileTree, error) {
 	t := &fileTree{dir: dir, user: id.programUser(), usage: usage}
 	open := func() (err error) {
-		t.root, err = os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", dir.Fd()))
+		t.root, err = os.OpenRoot(selfPath(dir))
 		return err
 	}
 	err := open()

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -142,7 +143,7 @@ func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) {
 func metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
 	m := sandbox.Metrics{Sources: map[string]string{}}
 	if usage != nil {
-		fromUsage(&m, *usage)
+		guest.FromUsage(&m, *usage)
 	}
 	if !known {
 		return m
@@ -167,20 +168,6 @@ func metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
 	take("page_faults", &m.PageFaults, s.PageFaults)
 	m.MemoryBytes, m.Processes = s.MemoryBytes.Pointer(), s.Processes.Pointer()
 	return m
-}
-
-// fromUsage takes what rusage tells of the main process and the children that
-// it waited for. Of memory it knows the largest process, which is a lower bound.
-func fromUsage(m *sandbox.Metrics, u spawn.Usage) {
-	faults, switches := u.MinorFaults+u.MajorFaults, u.VoluntarySwitches+u.Switches
-	read, written := u.InBlocks*512, u.OutBlocks*512
-	m.CPUUser, m.CPUSystem = &u.User, &u.System
-	m.MemoryPeakBytes = &u.MaxRSSBytes
-	m.PageFaults, m.ContextSwitches = &faults, &switches
-	m.IOReadBytes, m.IOWriteBytes = &read, &written
-	for _, name := range []string{"cpu_time_s", "cpu_user_s", "cpu_system_s", "memory_peak_bytes", "page_faults", "context_switches", "io_read_bytes", "io_write_bytes"} {
-		m.Sources[name] = "rusage"
-	}
 }
 
 // delete removes the group. Every process of it must be dead.

@@ -3,6 +3,8 @@ package local
 import (
 	"io/fs"
 	"os"
+
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 )
 
 // hostRoot is what of the host's root a world is made of, looked up once.
@@ -23,7 +25,7 @@ type maskedName struct {
 }
 
 func lookAtHost() (h hostRoot) {
-	for _, name := range []string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"} {
+	for _, name := range rootfs.SystemDirs() {
 		info, err := os.Lstat("/" + name)
 		switch {
 		case err != nil:
@@ -34,7 +36,7 @@ func lookAtHost() (h hostRoot) {
 			h.system = append(h.system, systemDir{name: name})
 		}
 	}
-	for _, name := range maskedProc {
+	for _, name := range rootfs.MaskedProc() {
 		// What only the host's root may open is closed to every program already;
 		// a mask costs 5 µs a container.
 		if info, err := os.Lstat("/proc/" + name); err == nil && info.Mode()&0o077 != 0 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -76,7 +77,7 @@ func (c *container) readableHost() []string {
 		"/etc/os-release", "/etc/debian_version", "/etc/lsb-release", "/etc/gitconfig",
 		"/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/etc/pki/tls/openssl.d", "/etc/crypto-policies"}
 	if c.spec.Network.LeadsOut() {
-		paths = append(paths, trustStores...)
+		paths = append(paths, outlet.TrustStores()...)
 	}
 	for _, m := range c.spec.Mounts {
 		if m.Source != "" {

@@ -48,3 +48,12 @@ func TestStrictFractionOfACPU(t *testing.T) {
 		t.Errorf("%+v, %v", exit, err)
 	}
 }
+
+func TestTerminals(t *testing.T) {
+	rt, err := local.New(local.Options{RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rt.Close() })
+	sandboxtest.RunTerminals(t, rt)
+}

@@ -31,7 +31,7 @@ type holders struct {
 // found, and their tree is gone through until nothing in it is new: so what one
 // hands on to the next as it ends is met somewhere.
 func (s *diskSample) nameless() {
-	workspace, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", s.c.trees[sandbox.WorkspaceDir].Fd()))
+	workspace, err := os.Readlink(selfPath(s.c.trees[sandbox.WorkspaceDir]))
 	base, ours := strings.CutSuffix(workspace, sandbox.WorkspaceDir)
 	if err != nil || !ours {
 		s.hides = true
@@ -122,17 +122,11 @@ func (h *holders) missed(thread *os.File, err error) {
 	}
 }
 
-// exiting reads the flags of a thread, the 9th field of /proc/PID/stat. What is gone
-// has none.
+// exiting reads the flags of a thread. What is gone has none.
 func exiting(stat []byte) bool {
 	const pfExiting = 0x4 // PF_EXITING, linux/sched.h
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const flags = 9 - 3
-	if len(fields) <= flags {
-		return true
-	}
-	n, _ := strconv.ParseUint(string(fields[flags]), 10, 32)
-	return n&pfExiting != 0
+	flags := statFields(stat, 9, 1)
+	return flags == nil || flags[0]&pfExiting != 0
 }
 
 // open counts what an open descriptor leads to, if that has no name. A socket may

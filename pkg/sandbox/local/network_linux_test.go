@@ -24,6 +24,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -123,14 +124,14 @@ func TestNetworkWithoutRedirection(t *testing.T) {
 		}
 	}
 	many := sandbox.NetworkPolicy{}
-	for p := range maxPorts + 1 {
+	for p := range outlet.MaxPorts + 1 {
 		many.Allow = append(many.Allow, fmt.Sprintf("example.org:%d", 1000+p))
 	}
 	var unsupported *sandbox.UnsupportedError
 	if _, err := rt.Create(t.Context(), sandbox.Spec{Network: many, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}}); !errors.As(err, &unsupported) || !strings.Contains(err.Error(), "33 ports") {
 		t.Errorf("error %v", err)
 	}
-	many.Allow = many.Allow[:maxPorts]
+	many.Allow = many.Allow[:outlet.MaxPorts]
 	newNetworked(t, rt, many)
 	caps, err := rt.Probe(t.Context())
 	if err != nil {
@@ -144,7 +145,7 @@ func TestNetworkWithoutRedirection(t *testing.T) {
 
 // What the first container has told of the kernel stays.
 func TestRedirectionIsLearnedOnce(t *testing.T) {
-	lacks := &noRedirectError{unix.ENOENT}
+	lacks := &outlet.NoRedirectError{Err: unix.ENOENT}
 	var works, fails Runtime
 	works.noteRedirection(redirectWorks, nil)
 	works.noteRedirection(redirectAbsent, lacks)
@@ -164,7 +165,7 @@ func TestRedirectionIsLearnedOnce(t *testing.T) {
 		{step(socketStep(netns.RouteSocket()), unix.EPROTONOSUPPORT), false},
 		{errors.New("other"), false},
 	} {
-		var no *noRedirectError
+		var no *outlet.NoRedirectError
 		if got := errors.As(withoutFilter(tc.err), &no); got != tc.want {
 			t.Errorf("%v means that the kernel cannot redirect: %v", tc.err, got)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -82,12 +83,12 @@ var errNoLoopback = &sandbox.UnsupportedError{What: "network localhost", Reason:
 const outsideNetwork = "connections are made for the program; it has no servers and no UDP, and names resolve by glibc and Go alone"
 
 // networkOutside is a way out without a network namespace: by a supervisor.
-func (r *Runtime) networkOutside(p sandbox.NetworkPolicy, w walls, why error) (*network, error) {
+func (r *Runtime) networkOutside(p sandbox.NetworkPolicy, w walls, why error) (*outlet.Outlet, error) {
 	e := &sandbox.UnsupportedError{What: "network " + string(p.Mode), Reason: "nothing stands between the program and the host's network at isolation none", Mend: "Ask for isolation full"}
 	if w.seccomp {
 		err := supervisable()
 		if err == nil {
-			return r.newNetwork(p, false)
+			return r.newOutlet(p, false)
 		}
 		e.Reason = err.Error() + ", and isolation restricted has no network namespace"
 	}

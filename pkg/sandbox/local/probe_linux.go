@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -34,6 +35,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	caps.Levels = append(caps.Levels, sandbox.LevelNone)
 	caps.Mechanisms = append(r.wallMechanisms(full), r.networkWall(full, out))
 	caps.Mechanisms = append(caps.Mechanisms, r.limitMechanisms(full == nil)...)
+	caps.Mechanisms = append(caps.Mechanisms, r.verdict.Mechanism())
 	return caps, nil
 }
 
@@ -131,7 +133,7 @@ func (r *Runtime) networkWall(full, out error) sandbox.Mechanism {
 	case full != nil:
 		m.State, m.Detail, m.Mend = api.Degraded, outsideNetwork, r.host.mendNamespaces()
 	case r.redirects == redirectAbsent:
-		m.State, m.Detail, m.Mend = api.Degraded, "the ports that an allow-list names lead to the relay; "+r.whyNoRedirect.Error(), mendRedirect
+		m.State, m.Detail, m.Mend = api.Degraded, "the ports that an allow-list names lead to the relay; "+r.whyNoRedirect.Error(), outlet.MendRedirect
 	}
 	return m
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -24,7 +25,7 @@ type process struct {
 	group   *group
 	streams *streams
 	policy  sandbox.NetworkPolicy
-	out     *connection // nil where nothing leads out
+	out     *outlet.Connection // nil where nothing leads out
 	// supervisor decides about system calls; nil where the filter asks nobody.
 	supervisor *supervisor
 	started    time.Time
@@ -88,8 +89,14 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 	if pr.policy, err = pr.c.processPolicy(p); err != nil {
 		return err
 	}
-	if pr.out, err = pr.c.connect(ctx, p, pr.policy); err != nil {
-		return err
+	if pr.c.network != nil {
+		own := &pr.policy
+		if p.Network == nil {
+			own = nil
+		}
+		if pr.out, err = pr.c.network.Connect(ctx, own); err != nil {
+			return err
+		}
 	}
 	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
 		return err
@@ -215,9 +222,9 @@ func (c *container) startError(p sandbox.Process, err error) error {
 		return fmt.Errorf("start %s: %w", p.Args[0], err)
 	}
 	switch step.Step {
-	case execStep:
+	case spawn.ExecStep:
 		return &sandbox.StartError{Program: p.Args[0], Err: c.execError(p.Args[0], step.Errno)}
-	case chdirStep:
+	case spawn.ChdirStep:
 		return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
@@ -252,7 +259,7 @@ func (pr *process) abandon() {
 		pr.streams.close()
 	}
 	pr.supervisor.stop()
-	pr.out.abandon()
+	pr.out.Abandon()
 	if pr.group != nil {
 		pr.removeGroup()
 	}
@@ -278,9 +285,9 @@ func (pr *process) finish() {
 	pr.c.killRest()
 	pr.sampler.stop()
 	pr.exit.DiskKill = pr.disk.stop()
-	pr.out.settle()
+	pr.out.Settle()
 	pr.exit.Violations = pr.supervisor.stop()
-	pr.out.end(&pr.exit)
+	pr.out.End(&pr.exit)
 	pr.exit.WriteError = pr.streams.finish()
 	pr.exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {

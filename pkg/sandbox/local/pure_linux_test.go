@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -118,9 +119,9 @@ func TestMapsRange(t *testing.T) {
 
 func TestRlimits(t *testing.T) {
 	all := sandbox.Limits{OpenFiles: 20, FileSizeBytes: 30, MemoryBytes: 40, Processes: 50, CPUTime: 1500 * time.Millisecond}
-	names := func(list []rlimit) (out []string) {
+	names := func(list []spawn.Limit) (out []string) {
 		for _, l := range list {
-			out = append(out, fmt.Sprintf("%s %d/%d", l.name, l.soft, l.hard))
+			out = append(out, fmt.Sprintf("%s %d/%d", l.Name, l.Soft, l.Hard))
 		}
 		return out
 	}
@@ -156,7 +157,7 @@ func TestRlimitIsSet(t *testing.T) {
 	}
 	defer r.Close()
 	var p spawn.Program
-	rlimit{"nofile", unix.RLIMIT_NOFILE, 20, 21}.set(&p)
+	p.SetLimit(unix.SYS_PRLIMIT64, spawn.Limit{Name: "nofile", Resource: unix.RLIMIT_NOFILE, Soft: 20, Hard: 21})
 	out := p.File(int(w.Fd()))
 	p.Fork("fork", unix.SYS_CLONE, []spawn.Arg{spawn.Value(unix.CLONE_VFORK | uintptr(unix.SIGCHLD))}, func() {
 		p.Call("dup3", unix.SYS_DUP3, out, spawn.FD(1), spawn.Value(0))
@@ -332,7 +333,7 @@ func TestLookAtHost(t *testing.T) {
 	}
 	for _, m := range h.proc {
 		info, err := os.Lstat("/proc/" + m.name)
-		if err != nil || info.IsDir() != m.dir || !slices.Contains(maskedProc, m.name) {
+		if err != nil || info.IsDir() != m.dir || !slices.Contains(rootfs.MaskedProc(), m.name) {
 			t.Errorf("%+v: %v, %v", m, info, err)
 		}
 	}
@@ -366,6 +367,17 @@ func TestCPUTimes(t *testing.T) {
 	for _, odd := range []string{"", "1 (x", "1 (x) S 1 2"} {
 		if user, system := cpuTimes([]byte(odd)); user != 0 || system != 0 {
 			t.Errorf("%q: %v, %v", odd, user, system)
+		}
+	}
+}
+
+func TestExiting(t *testing.T) {
+	for stat, want := range map[string]bool{
+		"42 (a ) b) S 1 42 42 0 -1 4194304 1 2\n": false, "42 (x) R 1 42 42 0 -1 4194308\n": true, // PF_EXITING is 4
+		"": true, "1 (x": true, "1 (x) S 1 2 3 4 5": true, // gone
+	} {
+		if got := exiting([]byte(stat)); got != want {
+			t.Errorf("%q: %v", stat, got)
 		}
 	}
 }

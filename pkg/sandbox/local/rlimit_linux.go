@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 
@@ -11,23 +10,11 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// rlimit is one resource limit of the child.
-type rlimit struct {
-	name       string
-	resource   int
-	soft, hard uint64
-}
-
-func (l rlimit) set(p *spawn.Program) {
-	value := binary.NativeEndian.AppendUint64(binary.NativeEndian.AppendUint64(nil, l.soft), l.hard)
-	p.Call("setrlimit "+l.name, unix.SYS_PRLIMIT64, spawn.Value(0), spawn.Value(l.resource), p.Bytes(value), spawn.Value(0))
-}
-
 const unlimited = uint64(math.MaxUint64)
 
 // rlimits are the limits of a child. They are per process, and so only a
 // complement to control groups where those exist.
-func (c *container) rlimits(l sandbox.Limits, held heldLimits) []rlimit {
+func (c *container) rlimits(l sandbox.Limits, held heldLimits) []spawn.Limit {
 	if !c.walls.namespaces && l.FileSizeBytes == 0 {
 		// No file system of its own holds the disk limit: this holds each file.
 		l.FileSizeBytes = max(c.spec.Disk.Bytes, c.spec.BuildDisk.Bytes)
@@ -35,19 +22,19 @@ func (c *container) rlimits(l sandbox.Limits, held heldLimits) []rlimit {
 	if !c.walls.seccomp { // a bare subprocess gets what was asked for and no more
 		return requestedLimits(l, held)
 	}
-	return append([]rlimit{
-		{"core", unix.RLIMIT_CORE, 0, 0},
-		{"memlock", unix.RLIMIT_MEMLOCK, 64 << 10, 64 << 10},
-		{"msgqueue", unix.RLIMIT_MSGQUEUE, 0, 0},
-		{"nice", unix.RLIMIT_NICE, 0, 0},
-		{"rtprio", unix.RLIMIT_RTPRIO, 0, 0},
-		{"stack", unix.RLIMIT_STACK, 8 << 20, unlimited},
+	return append([]spawn.Limit{
+		{Name: "core", Resource: unix.RLIMIT_CORE},
+		{Name: "memlock", Resource: unix.RLIMIT_MEMLOCK, Soft: 64 << 10, Hard: 64 << 10},
+		{Name: "msgqueue", Resource: unix.RLIMIT_MSGQUEUE},
+		{Name: "nice", Resource: unix.RLIMIT_NICE},
+		{Name: "rtprio", Resource: unix.RLIMIT_RTPRIO},
+		{Name: "stack", Resource: unix.RLIMIT_STACK, Soft: 8 << 20, Hard: unlimited},
 	}, requestedLimits(l, held)...)
 }
 
-func requestedLimits(l sandbox.Limits, held heldLimits) (limits []rlimit) {
+func requestedLimits(l sandbox.Limits, held heldLimits) (limits []spawn.Limit) {
 	add := func(name string, resource int, value int64) {
-		limits = append(limits, rlimit{name, resource, uint64(value), uint64(value)})
+		limits = append(limits, spawn.Limit{Name: name, Resource: resource, Soft: uint64(value), Hard: uint64(value)})
 	}
 	if l.OpenFiles > 0 {
 		add("nofile", unix.RLIMIT_NOFILE, l.OpenFiles)
@@ -65,9 +52,7 @@ func requestedLimits(l sandbox.Limits, held heldLimits) (limits []rlimit) {
 		add("nproc", unix.RLIMIT_NPROC, l.Processes)
 	}
 	if l.CPUTime > 0 {
-		// A backstop for one process; the tree is held by its clock.
-		seconds := int64(math.Ceil(l.CPUTime.Seconds())) + 1
-		limits = append(limits, rlimit{"cpu", unix.RLIMIT_CPU, uint64(seconds), uint64(seconds + 1)})
+		limits = append(limits, spawn.CPULimit(l.CPUTime))
 	}
 	return limits
 }

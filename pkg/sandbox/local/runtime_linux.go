@@ -11,10 +11,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -26,10 +29,12 @@ type Runtime struct {
 	instance *instance.Instance
 	spawner  *spawn.Server
 	ids      *instance.IDs
+	images   rootfs.Images
 	// unreclaimed is why something that a dead instance has left is still there.
 	unreclaimed error
 	serial      atomic.Int64
-	filters     sync.Map // seccomp.Options → []byte
+	filters     sync.Map         // seccomp.Options → []byte
+	verdict     advisory.Verdict // on the kernel's version
 
 	mu         sync.Mutex // guards the fields below
 	containers map[*container]struct{}
@@ -51,7 +56,11 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	r := &Runtime{options: opts, containers: map[*container]struct{}{}}
+	r := &Runtime{options: opts, verdict: advisory.Judge(advisory.ThisKernel()), containers: map[*container]struct{}{}}
+	if err := r.verdict.Refuse(true); opts.StrictVersions && err != nil {
+		return nil, err
+	}
+	r.images.Dir, r.images.Pull, r.images.Notify = opts.ImageDir, opts.PullImages, opts.Notify
 	var spawnErr error
 	var spawner sync.WaitGroup
 	r.host = inspectHost(opts) // may move us to another group, and what we start with us
@@ -92,7 +101,7 @@ func (r *Runtime) free() error {
 		r.instance.Release(r.leftovers)
 	}
 	spawner.Wait()
-	return err
+	return errors.Join(err, r.images.Close())
 }
 
 // initName is what ps shows for the spawner and every init.
@@ -121,6 +130,11 @@ func (r *Runtime) Name() string { return runtimeName }
 
 const runtimeName = "local"
 
+// Image implements [sandbox.Runtime].
+func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
+	return r.images.Look(ctx, spec.Image)
+}
+
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
 	if err := ctx.Err(); err != nil {
@@ -133,10 +147,11 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err := spec.Network.Validate(); err != nil {
 		return nil, err
 	}
-	c, err := r.create(spec)
+	c, err := r.createWithImage(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
+	c.isolation.Warnings = append(r.verdict.Warnings(spec.Image != ""), c.isolation.Warnings...)
 	if r.unreclaimed != nil {
 		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("something of sandboxes before was left behind; sandbox-run gc removes it: %v", r.unreclaimed))
 	}
@@ -157,7 +172,30 @@ func (r *Runtime) remember(c *container) bool {
 	return true
 }
 
-func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
+// createWithImage holds the image of a container, if it has one, while that lives.
+func (r *Runtime) createWithImage(ctx context.Context, spec sandbox.Spec) (*container, error) {
+	if spec.Image != "" && (spec.Level == sandbox.LevelRestricted || spec.Level == sandbox.LevelNone) {
+		return nil, noImage(spec, "isolation "+string(spec.Level)+" has the host's root, and an image needs one of its own", "Ask for isolation full")
+	}
+	image, err := r.images.Acquire(ctx, spec.Image)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.create(spec, image)
+	if err != nil {
+		image.Close()
+		return nil, err
+	}
+	c.image = image
+	return c, nil
+}
+
+// noImage says why a container cannot have an image.
+func noImage(spec sandbox.Spec, reason, mend string) error {
+	return &sandbox.UnsupportedError{What: "the image " + spec.Image, Reason: reason, Mend: mend}
+}
+
+func (r *Runtime) create(spec sandbox.Spec, image *rootfs.Image) (*container, error) {
 	switch spec.Level {
 	case sandbox.LevelNone:
 		return r.createOutside(spec, wallsNone, nil)
@@ -167,7 +205,7 @@ func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
 	default:
 		return nil, fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
 	}
-	c, err := r.createFull(spec)
+	c, err := r.createFull(spec, image)
 	fullWorks := r.noteFull(err == nil)
 	switch {
 	case err == nil:
@@ -177,6 +215,8 @@ func (r *Runtime) create(spec sandbox.Spec) (*container, error) {
 		return nil, err
 	case spec.Level == sandbox.LevelFull:
 		return nil, &sandbox.UnsupportedError{What: "isolation full", Reason: err.Error(), Mend: r.host.mendNamespaces()}
+	case image != nil:
+		return nil, noImage(spec, "it needs isolation full, which fails: "+err.Error(), r.host.mendNamespaces())
 	default:
 		return r.createOutside(spec, wallsRestricted, err)
 	}
@@ -230,19 +270,19 @@ func (r *Runtime) Close() error {
 
 // createFull makes a container with every wall. The first one whose network
 // leads out tells whether this kernel can redirect connections.
-func (r *Runtime) createFull(spec sandbox.Spec) (*container, error) {
+func (r *Runtime) createFull(spec sandbox.Spec, image *rootfs.Image) (*container, error) {
 	if !spec.Network.LeadsOut() {
-		return r.makeFull(spec, false)
+		return r.makeFull(spec, image, false)
 	}
-	c, err := r.makeFull(spec, r.mayRedirect())
-	var no *noRedirectError
+	c, err := r.makeFull(spec, image, r.mayRedirect())
+	var no *outlet.NoRedirectError
 	switch {
-	case err == nil && c.network.filter != nil:
+	case err == nil && c.network.Redirects():
 		r.noteRedirection(redirectWorks, nil)
 	case errors.As(err, &no):
 		r.noteRedirection(redirectAbsent, no)
 		if !r.mayRedirect() {
-			return r.makeFull(spec, false)
+			return r.makeFull(spec, image, false)
 		}
 	}
 	return c, err
@@ -267,11 +307,11 @@ func (r *Runtime) noteRedirection(found redirection, why error) {
 // isolation is what stands around a container at full.
 func (r *Runtime) isolation(c *container) sandbox.Isolation {
 	i := r.host.isolationFull()
-	if c.network != nil && c.network.filter == nil {
+	if c.network != nil && !c.network.Redirects() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		i.Mechanisms["network"] = api.Degraded
-		i.Warnings = append(i.Warnings, c.network.warnings(r.whyNoRedirect)...)
+		i.Warnings = append(i.Warnings, c.network.Warnings(r.whyNoRedirect)...)
 	}
 	return i
 }

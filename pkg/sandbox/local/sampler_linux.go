@@ -182,19 +182,29 @@ func (s *sampler) cpu(m *sandbox.Metrics) {
 	m.CPUUser, m.CPUSystem = &user, &system
 }
 
-// cpuTimes reads utime, stime, cutime and cstime, the 14th to 17th fields of
-// /proc/PID/stat. The second is a name that may hold anything, in parentheses.
+// cpuTimes reads utime, stime, cutime and cstime.
 func cpuTimes(stat []byte) (user, system time.Duration) {
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const utime = 14 - 3
-	if len(fields) < utime+4 {
+	ticks := statFields(stat, 14, 4)
+	if ticks == nil {
 		return 0, 0
 	}
-	ticks := func(i int) time.Duration {
-		n, _ := strconv.ParseInt(string(fields[utime+i]), 10, 64)
-		return time.Duration(n) * clockTick
+	return time.Duration(ticks[0]+ticks[2]) * clockTick, time.Duration(ticks[1]+ticks[3]) * clockTick
+}
+
+// statFields reads n numbers of /proc/PID/stat from a field on, which are counted
+// from 1; nil when it has less. The second is a name that may hold anything, in
+// parentheses.
+func statFields(stat []byte, from, n int) []int64 {
+	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
+	const first = 3 // behind the name
+	if len(fields) < from-first+n {
+		return nil
 	}
-	return ticks(0) + ticks(2), ticks(1) + ticks(3)
+	numbers := make([]int64, n)
+	for i := range numbers {
+		numbers[i], _ = strconv.ParseInt(string(fields[from-first+i]), 10, 64)
+	}
+	return numbers
 }
 
 // readAt reads the beginning of a small file below a directory; a file that is

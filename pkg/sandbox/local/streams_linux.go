@@ -3,12 +3,11 @@ package local
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -20,10 +19,7 @@ type streams struct {
 	stdin  *os.File
 	stdout *os.File // or the terminal
 	stderr *os.File
-
-	copies sync.WaitGroup // the output
-	mu     sync.Mutex
-	err    error // the first error of a writer
+	output stdio.Output
 }
 
 // openStreams makes the pipes that the process needs.
@@ -94,70 +90,23 @@ func (s *streams) close() {
 
 // start begins to copy. fail is called once when a writer fails.
 func (s *streams) start(p sandbox.Process, fail func()) {
+	s.output.Fail = fail
 	if s.stdin != nil {
-		go s.feed(p)
+		go stdio.Feed(s.stdin, p.Stdin, p.TTY != nil)
 	}
 	if s.stdout != nil && p.Stdout != nil {
-		s.copies.Go(func() { s.drain(s.stdout, p.Stdout, fail) })
+		s.output.Copy(p.Stdout, s.stdout)
 	}
 	if s.stderr != nil {
-		s.copies.Go(func() { s.drain(s.stderr, p.Stderr, fail) })
-	}
-}
-
-// feed copies the caller's input. It may outlive the program while the caller's
-// reader blocks; its pipe is closed then, so it ends at the next byte.
-func (s *streams) feed(p sandbox.Process) {
-	_, _ = io.Copy(onlyWriter{s.stdin}, p.Stdin)
-	if p.TTY != nil {
-		_, _ = s.stdin.Write([]byte{4}) // end of input on a terminal, VEOF
-		return
-	}
-	s.stdin.Close()
-}
-
-// onlyWriter hides ReadFrom, whose splice would move the caller's file offset
-// past what the program has read.
-type onlyWriter struct{ io.Writer }
-
-// readSize is one read of a full pipe.
-const readSize = 64 << 10
-
-// drain copies one stream until its end. When the writer fails the rest is read
-// and dropped, so that the program's end is not held up.
-func (s *streams) drain(from *os.File, to io.Writer, fail func()) {
-	buf := make([]byte, readSize)
-	for {
-		n, err := from.Read(buf)
-		if n > 0 && to != nil {
-			if _, werr := to.Write(buf[:n]); werr != nil {
-				s.failed(werr)
-				fail()
-				to = nil
-			}
-		}
-		if err != nil {
-			return // io.EOF, EIO of a terminal whose other side is gone, closed
-		}
-	}
-}
-
-func (s *streams) failed(err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err == nil {
-		s.err = err
+		s.output.Copy(p.Stderr, s.stderr)
 	}
 }
 
 // finish waits until everything that was written has been copied. Every writer
 // must be dead by then.
 func (s *streams) finish() error {
-	s.copies.Wait()
-	s.close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.err
+	defer s.close()
+	return s.output.Wait()
 }
 
 var errRunning = errors.New("a process is running in this container")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 )
 
 // supervisor decides about the calls by which a program would reach a network, and
@@ -29,8 +30,8 @@ import (
 // the socket's place. A socket for datagrams is one end of a pair from the start,
 // and the relay, at the other, answers name queries alone.
 type supervisor struct {
-	out      *connection // nil for a program without a network
-	files    *ownFiles   // nil where calls on files do not come here
+	out      *outlet.Connection // nil for a program without a network
+	files    *ownFiles          // nil where calls on files do not come here
 	listener *notify.Listener
 	user     int // whose files in /proc it opens; see [asUser]
 	// sorts tells that names have real addresses. libc then connects sockets for
@@ -151,7 +152,7 @@ func (s *supervisor) make(call notify.Call) (value int, err error) {
 		return 0, s.attribute(call, how)
 	case s.out == nil:
 		return 0, unix.ENOSYS
-	case !s.out.relay.Pace():
+	case !s.out.Relay.Pace():
 		return 0, os.ErrClosed
 	case call.Number == unix.SYS_SOCKET:
 		return s.socket(call)
@@ -164,7 +165,7 @@ func (s *supervisor) make(call notify.Call) (value int, err error) {
 // failed tells of what was allowed and did not work.
 func (s *supervisor) failed(format string, args ...any) {
 	if s.out != nil {
-		s.out.relay.Failed(format, args...)
+		s.out.Relay.Failed(format, args...)
 		return
 	}
 	s.refused = append(s.refused[:min(len(s.refused), mostRefused-1)], fmt.Sprintf(format, args...))
@@ -174,7 +175,7 @@ func (s *supervisor) failed(format string, args ...any) {
 func (s *supervisor) socket(call notify.Call) (int, error) {
 	const typeMask = 0xf
 	if family := int(int32(call.Args[0])); family == unix.AF_PACKET || call.Args[1]&typeMask == unix.SOCK_RAW {
-		s.out.relay.Refuse("raw socket refused: %s", onlyThese)
+		s.out.Relay.Refuse("raw socket refused: %s", onlyThese)
 		return 0, unix.EPERM
 	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
@@ -195,8 +196,8 @@ func (s *supervisor) socket(call notify.Call) (int, error) {
 		return 0, fmt.Errorf("make a pair: %w", err)
 	}
 	s.note(inode, true)
-	s.out.watch.add(ours)
-	s.out.relay.AnswerMessages(ours, func() { s.note(inode, false) })
+	s.out.Watch(ours)
+	s.out.Relay.AnswerMessages(ours, func() { s.note(inode, false) })
 	return s.listener.Install(call, pair[1], -1, call.Args[1]&unix.SOCK_CLOEXEC != 0)
 }
 
@@ -239,11 +240,11 @@ func (s *supervisor) connect(call notify.Call) error {
 			return nil
 		}
 		if to.Port() != 0 && !s.sorts {
-			s.out.relay.Refuse("udp to %s refused: %s", plain(to), onlyThese)
+			s.out.Relay.Refuse("udp to %s refused: %s", plain(to), onlyThese)
 		}
 		return unix.ENETUNREACH
 	case six && !(to.Port() == dnsPort && to.Addr().IsLoopback()): // where Go looks for a name server
-		s.out.relay.Refuse("tcp to %s refused: %s", to, onlyThese)
+		s.out.Relay.Refuse("tcp to %s refused: %s", to, onlyThese)
 		return unix.ENETUNREACH
 	}
 	theirs, ours, err := s.pair(to.Addr().Is6())
@@ -259,8 +260,8 @@ func (s *supervisor) connect(call notify.Call) error {
 		_ = ours.Close()
 		return err
 	}
-	s.out.watch.add(ours)
-	s.out.relay.Carry(ours, plain(to))
+	s.out.Watch(ours)
+	s.out.Relay.Carry(ours, plain(to))
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -344,7 +345,7 @@ func TestOwnLoopback(t *testing.T) {
 
 // What a program says about its resolver stays.
 func TestResolving(t *testing.T) {
-	outside := &container{network: &network{}}
+	outside := &container{network: &outlet.Outlet{}}
 	for _, c := range []struct {
 		c         *container
 		env, want []string
@@ -352,7 +353,7 @@ func TestResolving(t *testing.T) {
 		{outside, nil, []string{"RES_OPTIONS=use-vc"}},
 		{outside, []string{"A=1", "RES_OPTIONS=timeout:1", "B=2"}, []string{"RES_OPTIONS=use-vc timeout:1", "A=1", "B=2"}},
 		{&container{}, []string{"A=1"}, []string{"A=1"}},
-		{&container{network: &network{}, walls: wallsFull}, []string{"A=1"}, []string{"A=1"}},
+		{&container{network: &outlet.Outlet{}, walls: wallsFull}, []string{"A=1"}, []string{"A=1"}},
 	} {
 		if got := c.c.resolving(sandbox.Process{Env: c.env}).Env; !slices.Equal(got, c.want) {
 			t.Errorf("%q became %q", c.env, got)

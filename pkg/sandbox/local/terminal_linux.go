@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 
@@ -19,10 +18,7 @@ func (c *container) openTerminal(p *spawn.Program, size sandbox.TTY) (slave spaw
 		ptmx = "/dev/pts/ptmx" // the container's own instance
 	}
 	master := p.Call("open "+ptmx, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(ptmx), spawn.Value(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).Save()
-	winsize := make([]byte, 8) // struct winsize: rows, columns, pixels
-	binary.NativeEndian.PutUint16(winsize, size.Rows)
-	binary.NativeEndian.PutUint16(winsize[2:], size.Cols)
-	p.Call("ioctl TIOCSWINSZ", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCSWINSZ), p.Bytes(winsize))
+	p.SetWindowSize(unix.SYS_IOCTL, master, size.Rows, size.Cols)
 	unlock := p.Bytes(make([]byte, 4))
 	p.Call("ioctl TIOCSPTLCK", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCSPTLCK), unlock)
 	slave = p.Call("ioctl TIOCGPTPEER", unix.SYS_IOCTL, master, spawn.Value(unix.TIOCGPTPEER), spawn.Value(unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC)).Save()

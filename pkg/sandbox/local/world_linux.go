@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
-	"github.com/sandbox-run/sandbox-run/internal/relay"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -31,11 +32,16 @@ const sysctlFD = 10
 // Host directories come as overlays, never as bare binds: locks and inotify
 // watches go by inode, and through a shared one they reach from one run into
 // another.
+//
+// An image is the lower layer of one overlay that is the root. The upper one is ours,
+// in the tmpfs: the places where something is mounted, and our /etc. It is made
+// first, while links of the image lead nowhere.
 type world struct {
 	p        *spawn.Program
 	spec     sandbox.Spec
 	identity identity
 	host     hostRoot
+	image    *rootfs.Image   // in place of the host's directories, or nil
 	made     map[string]bool // directories, relative to the root
 	trusted  []string        // stores of certificates, relative to the root
 	caches   int
@@ -48,7 +54,12 @@ type world struct {
 // needs the world's privileges is then done for good.
 func (w *world) build() {
 	w.privateMounts()
-	w.system()
+	if w.image != nil {
+		w.overImage()
+	} else {
+		w.system()
+	}
+	w.disks()
 	for _, m := range w.spec.Mounts {
 		w.hostMount(m)
 	}
@@ -74,15 +85,34 @@ func (w *world) dir(name string, mode uint32) {
 	if name == "" || w.made[name] {
 		return
 	}
-	if parent := path.Dir(name); parent != "." {
-		w.dir(parent, 0o755)
-	}
+	w.parent(name)
 	w.made[name] = true
 	w.p.Call("mkdir /"+name, unix.SYS_MKDIRAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(mode)).Allow(unix.EEXIST)
 }
 
-// own gives a directory to the programs' user.
-func (w *world) own(name string) {
+// parent makes the directories above name, as the image has them.
+func (w *world) parent(name string) {
+	if parent := path.Dir(name); parent != "." {
+		mode := w.image.Mode(parent)
+		bits := uint32(mode.Perm())
+		if mode&os.ModeSticky != 0 {
+			bits |= unix.S_ISVTX
+		}
+		w.dir(parent, bits)
+	}
+}
+
+// own is where the tmpfs has something of its own: it is the root, or it is in a
+// directory of the root until the end.
+func (w *world) own(name string) string {
+	if w.image == nil {
+		return name
+	}
+	return path.Join(rootfs.OwnDir, name)
+}
+
+// give gives a directory to the programs' user.
+func (w *world) give(name string) {
 	id := w.identity.programUser()
 	w.p.Call("chown /"+name, unix.SYS_FCHOWNAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(id), spawn.Value(id), spawn.Value(0))
 }
@@ -93,15 +123,19 @@ func (w *world) privateMounts() {
 	w.mount("the root", "tmpfs", staging, "tmpfs", unix.MS_NOSUID, tmpfsOptions(w.diskWithRoot(), 0o755))
 	w.p.Call("chdir to the root", unix.SYS_CHDIR, w.p.String(staging))
 	w.dir(".empty", 0o555)
+}
+
+// disks mounts what has a limit of its own.
+func (w *world) disks() {
 	if w.disk != "" {
-		w.dir(".disk", 0o755)
-		w.mount("the disk", w.disk, ".disk", "ext4", unix.MS_NOSUID|unix.MS_NODEV, "")
+		w.dir(w.own(".disk"), 0o755)
+		w.mount("the disk", w.disk, w.own(".disk"), "ext4", unix.MS_NOSUID|unix.MS_NODEV, "")
 	}
 	if w.spec.BuildDisk.Bytes > 0 {
-		w.dir(".build", 0o755)
-		w.mount("the build disk", "tmpfs", ".build", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(w.spec.BuildDisk, 0o755))
-		w.dir(".build/build", 0o755)
-		w.own(".build/build")
+		w.dir(w.own(".build"), 0o755)
+		w.mount("the build disk", "tmpfs", w.own(".build"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(w.spec.BuildDisk, 0o755))
+		w.dir(w.own(".build/build"), 0o755)
+		w.give(w.own(".build/build"))
 	}
 }
 
@@ -123,9 +157,12 @@ func (w *world) diskWithRoot() sandbox.DiskLimit {
 
 // ownFiles are the sizes of the files that the root is made of.
 func (w *world) ownFiles() []int64 {
-	sizes := []int64{w.host.linkerCache}
+	var sizes []int64
+	if w.image == nil {
+		sizes = append(sizes, w.host.linkerCache)
+	}
 	for _, f := range w.etc() {
-		sizes = append(sizes, int64(len(f.content)))
+		sizes = append(sizes, int64(len(f.Content)))
 	}
 	for _, m := range w.spec.Mounts {
 		if info, err := os.Stat(m.Source); m.Source != "" && err == nil && info.Mode().IsRegular() {
@@ -148,10 +185,7 @@ func (w *world) system() {
 		}
 		w.overlay("/"+s.name, s.name)
 	}
-	w.dir("etc", 0o755)
-	for _, f := range w.etc() {
-		writeFile(w.p, "etc/"+f.name, f.content, 0o644)
-	}
+	w.writeEtc()
 	if w.host.linkerCache > 0 {
 		w.copyFile("/etc/ld.so.cache", "etc/ld.so.cache", w.host.linkerCache)
 	}
@@ -164,17 +198,16 @@ func (w *world) system() {
 	}
 }
 
-// trustStores are where systems keep the certificates that this host trusts, so
-// that programs can tell whom they have reached. No private keys are below them.
-var trustStores = []string{
-	"/etc/ssl/certs",                 // Debian, SUSE, Alpine
-	"/etc/pki/tls/certs",             // Fedora
-	"/etc/pki/ca-trust/extracted",    // what its links lead to
-	"/etc/ca-certificates/extracted", // Arch
+func (w *world) writeEtc() {
+	w.dir("etc", 0o755)
+	for _, f := range w.etc() {
+		writeFile(w.p, "etc/"+f.Name, f.Content, 0o644)
+	}
 }
 
+// trust brings the certificates that this host trusts.
 func (w *world) trust() {
-	for _, dir := range trustStores {
+	for _, dir := range outlet.TrustStores() {
 		if isDir(dir) {
 			w.overlay(dir, strings.TrimPrefix(dir, "/"))
 			w.trusted = append(w.trusted, strings.TrimPrefix(dir, "/"))
@@ -191,32 +224,15 @@ func (w *world) inTrust(source, target string) bool {
 	})
 }
 
-type etcFile struct{ name, content string }
-
 // etc is all that /etc tells.
-func (w *world) etc() []etcFile {
-	return append(slices.Clip(etcFiles), etcFile{"resolv.conf", w.resolvConf()})
-}
+func (w *world) etc() []rootfs.EtcFile { return rootfs.Etc(w.resolvConf()) }
 
-// resolvConf names our name server where the network leads out. Where programs
-// have no UDP, libc has to know.
+// resolvConf names our name server where the network leads out.
 func (w *world) resolvConf() string {
-	switch {
-	case !w.spec.Network.LeadsOut():
+	if !w.spec.Network.LeadsOut() {
 		return ""
-	case w.host.tameLoopback:
-		return "nameserver " + relay.NameServer + "\noptions use-vc\n"
 	}
-	return "nameserver " + relay.NameServer + "\n"
-}
-
-// etcFiles are the same on every host, and for every container.
-var etcFiles = []etcFile{
-	{"passwd", fmt.Sprintf("root:x:0:0:root:/:/usr/sbin/nologin\n%[1]s:x:%[2]d:%[2]d:%[1]s:%[3]s:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", sandbox.UserName, sandbox.UserID, sandbox.WorkspaceDir)},
-	{"group", fmt.Sprintf("root:x:0:\n%s:x:%d:\nnogroup:x:65534:\n", sandbox.UserName, sandbox.UserID)},
-	{"hosts", "127.0.0.1 localhost " + sandbox.Hostname + "\n"},
-	{"hostname", sandbox.Hostname + "\n"},
-	{"nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
+	return outlet.ResolvConf(w.host.tameLoopback)
 }
 
 // writeFile appends the calls that write a small file.
@@ -243,11 +259,7 @@ func (w *world) copyFile(source, target string, size int64) {
 
 // hostMount brings one mount of the spec.
 func (w *world) hostMount(m sandbox.Mount) {
-	target := m.Target
-	if target == "" {
-		target = m.Source
-	}
-	target = strings.Trim(path.Clean(target), "/")
+	target := w.target(m)
 	if m.Source == "" {
 		w.empty(target)
 		return
@@ -260,6 +272,7 @@ func (w *world) hostMount(m sandbox.Mount) {
 		return
 	}
 	switch {
+	case err == nil && info.Mode().IsRegular() && w.image != nil: // it is in our layer
 	case err == nil && info.Mode().IsRegular():
 		w.dir(path.Dir(target), 0o755)
 		w.copyFile(m.Source, target, info.Size())
@@ -276,9 +289,17 @@ func (w *world) hostMount(m sandbox.Mount) {
 	}
 }
 
+// target is where a mount of the spec belongs.
+func (w *world) target(m sandbox.Mount) string {
+	if m.Target == "" {
+		return w.image.Place(m.Source)
+	}
+	return w.image.Place(m.Target)
+}
+
 // empty hides what a host mount has at target.
 func (w *world) empty(target string) {
-	w.mount("an empty /"+target, ".empty", target, "", unix.MS_BIND, "")
+	w.mount("an empty /"+target, w.own(".empty"), target, "", unix.MS_BIND, "")
 	w.mount("an empty /"+target, "", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "")
 }
 
@@ -286,27 +307,22 @@ func (w *world) empty(target string) {
 func (w *world) overlay(source, target string) {
 	w.dir(target, 0o755)
 	w.mount("/"+target, "overlay", target, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV,
-		"lowerdir="+escapeOption(source)+":.empty")
+		"lowerdir="+rootfs.EscapeOption(source)+":"+w.own(".empty"))
 }
 
 // writableOverlay is an overlay whose changes go to the build disk and end with
 // the container.
 func (w *world) writableOverlay(source, target string) {
 	w.caches++
-	upper, work := fmt.Sprintf(".build/u%d", w.caches), fmt.Sprintf(".build/w%d", w.caches)
+	upper, work := w.own(fmt.Sprintf(".build/u%d", w.caches)), w.own(fmt.Sprintf(".build/w%d", w.caches))
 	w.dir(upper, 0o755)
-	w.own(upper)
+	w.give(upper)
 	w.dir(work, 0o755)
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", escapeOption(source), upper, work)
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", rootfs.EscapeOption(source), upper, work)
 	if !w.identity.root {
 		options += ",userxattr"
 	}
 	w.mount("/"+target, "overlay", target, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
-}
-
-// escapeOption quotes what means something in a list of overlay directories.
-func escapeOption(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
 }
 
 // pivot makes the staged root the root and lets go of the host's.
@@ -319,25 +335,38 @@ func (w *world) pivot() {
 // writable mounts the directories that the program may write and closes the
 // rest of the root.
 func (w *world) writable() {
-	binds := []struct{ source, target string }{{"tmp", "tmp"}, {"workspace", "workspace"}, {"dev/shm", "dev/shm"}}
+	binds := []struct{ source, target string }{{w.own("tmp"), "tmp"}, {w.own("workspace"), "workspace"}, {"dev/shm", "dev/shm"}}
 	if w.disk != "" {
 		for i := range binds[:2] { // shared memory is memory
-			binds[i].source = ".disk/" + binds[i].target
+			binds[i].source = w.own(".disk/" + binds[i].target)
 		}
 	}
 	if w.spec.BuildDisk.Bytes > 0 {
 		w.dir("build", 0o755)
-		binds = append(binds, struct{ source, target string }{".build/build", "build"})
+		binds = append(binds, struct{ source, target string }{w.own(".build/build"), "build"})
 	}
 	for _, b := range binds {
 		w.mount("/"+b.target, b.source, b.target, "", unix.MS_BIND, "")
 		w.mount("/"+b.target, "", b.target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "")
 	}
+	w.hide()
+	w.mount("/ read-only", "", "/", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID, "")
+}
+
+// hide unmounts what programs are given parts of alone.
+func (w *world) hide() {
+	umount := func(what, name string) {
+		w.p.Call("hide "+what, unix.SYS_UMOUNT2, w.p.String(name), spawn.Value(unix.MNT_DETACH))
+	}
+	if w.image != nil {
+		w.mount("/dev read-only", "", "dev", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID, "")
+		umount("our own directory", rootfs.OwnDir) // with both disks
+		return
+	}
 	if w.disk != "" {
-		w.p.Call("hide the disk", unix.SYS_UMOUNT2, w.p.String(".disk"), spawn.Value(unix.MNT_DETACH))
+		umount("the disk", ".disk")
 	}
 	if w.spec.BuildDisk.Bytes > 0 {
-		w.p.Call("hide the build disk", unix.SYS_UMOUNT2, w.p.String(".build"), spawn.Value(unix.MNT_DETACH))
+		umount("the build disk", ".build")
 	}
-	w.mount("/ read-only", "", "/", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID, "")
 }

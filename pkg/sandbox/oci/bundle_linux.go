@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -16,40 +17,54 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // bundle is what an OCI runtime is given: a directory with config.json and the
-// skeleton of a root.
+// places of what is mounted before the runtime starts, see [bundle.world].
 //
 //	config.json
-//	rootfs/     empty directories, files and links where something is mounted
-//	files/      what is mounted there: init, /etc
-//	disk/ build/  where the limited file systems are mounted, see [world]
-//	binds/      the host's directories, where the runtime may not reach them itself
+//	rootfs/       the root: an overlay of layer/, and of the image if there is one
+//	layer/        init, our /etc, and the places where something is mounted
+//	image/        the image
+//	dev/          device nodes
+//	disk/ build/  the limited file systems
+//	binds/        the host's directories, where the runtime may not reach them itself
 //	empty/
+//
+// Overlays have inodes of their own, so that of the files here a program can lock and
+// watch none, and are told of these names alone: /proc/self/mountinfo says inside
+// neither where the bundle is nor on which device.
 type bundle struct {
 	dir     string
 	id      string
 	flavour flavour
 	spec    sandbox.Spec
 	uid     int // of nobody, on the host; programs have the next one
-	hybrid  bool
+	host    host
+	init    string        // the program, which all containers share
+	image   *rootfs.Image // in place of the host's directories, or nil
 	mounts  []specs.Mount
 	links   []guest.Layer
+	// netns is the network namespace that we have made, and outlet what leads out of
+	// it; nil where nothing leads out.
+	netns  *os.File
+	outlet *outlet.Outlet
 }
 
-// initPath is where init is inside, and cgroupDir where it sees its control
-// groups.
+// initPath is where init is inside, and cgroupDir where it sees the control groups of
+// a kernel of its own.
 const (
-	ownDir    = "/.sandbox-run"
+	ownDir    = "/" + rootfs.OwnDir
 	initPath  = ownDir + "/init"
 	cgroupDir = ownDir + "/cgroup"
 )
 
 // write makes the directory.
 func (b *bundle) write() error {
-	for _, dir := range []string{"", "rootfs", "files", "files/etc", "disk", "build", "empty", "binds"} {
+	for _, dir := range []string{"", "rootfs", "layer", "layer/etc", "layer" + ownDir, "image", "dev", "disk", "build", "empty", "binds"} {
 		if err := os.Mkdir(filepath.Join(b.dir, dir), 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
@@ -57,8 +72,11 @@ func (b *bundle) write() error {
 	if err := b.ownFiles(); err != nil {
 		return err
 	}
+	b.root()
 	b.kernelMounts()
-	if err := b.system(); err != nil {
+	if b.image != nil {
+		b.hideOfImage()
+	} else if err := b.system(); err != nil {
 		return err
 	}
 	for _, m := range b.spec.Mounts {
@@ -67,7 +85,7 @@ func (b *bundle) write() error {
 		}
 	}
 	b.writable()
-	if err := b.points(); err != nil {
+	if err := b.places(); err != nil {
 		return err
 	}
 	content, err := json.Marshal(b.config())
@@ -79,29 +97,35 @@ func (b *bundle) write() error {
 
 // ownFiles writes what of the container is ours.
 func (b *bundle) ownFiles() error {
-	if err := os.WriteFile(filepath.Join(b.dir, "files/init"), spawn.InitProgram(), 0o755); err != nil {
+	if err := os.Link(b.init, b.layer(initPath)); err != nil {
 		return err
 	}
-	for name, content := range etc() {
-		if err := os.WriteFile(filepath.Join(b.dir, "files/etc", name), []byte(content), 0o644); err != nil {
+	resolvConf := ""
+	if b.outlet != nil {
+		resolvConf = outlet.ResolvConf(!b.host.unified)
+	}
+	for _, f := range rootfs.Etc(resolvConf) {
+		if err := os.WriteFile(b.layer("etc/"+f.Name), []byte(f.Content), 0o644); err != nil {
 			return err
 		}
 	}
-	b.bind(filepath.Join(b.dir, "files/init"), initPath, "ro")
 	return nil
 }
 
-// etc is all that /etc tells, the same in every container.
-func etc() map[string]string {
-	user := fmt.Sprintf("%[1]s:x:%[2]d:%[2]d:%[1]s:%[3]s:/bin/sh\n", sandbox.UserName, sandbox.UserID, sandbox.WorkspaceDir)
-	return map[string]string{
-		"passwd":        "root:x:0:0:root:/:/usr/sbin/nologin\n" + user + "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n",
-		"group":         fmt.Sprintf("root:x:0:\n%s:x:%d:\nnogroup:x:65534:\n", sandbox.UserName, sandbox.UserID),
-		"hosts":         "127.0.0.1 localhost " + sandbox.Hostname + "\n",
-		"hostname":      sandbox.Hostname + "\n",
-		"nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
-		"resolv.conf":   "",
+// layer is where our layer of the root has a file.
+func (b *bundle) layer(name string) string { return filepath.Join(b.dir, "layer", name) }
+
+// root makes the root: our layer, above an image if there is one. The runtime finds it
+// mounted, and makes no place itself.
+func (b *bundle) root() {
+	lower := "layer:empty"
+	if b.image != nil {
+		lower = "layer:image"
 	}
+	b.mounts = append(b.mounts, specs.Mount{
+		Destination: "/", Type: "overlay", Source: "overlay",
+		Options: []string{"ro", "nosuid", "nodev", "lowerdir=" + lower},
+	})
 }
 
 // kernelMounts are the file systems of the kernel.
@@ -111,14 +135,16 @@ func (b *bundle) kernelMounts() {
 		// hidepid: what a program may not trace, init above all, it does not see.
 		specs.Mount{Destination: "/proc", Type: "proc", Source: "proc", Options: append([]string{"hidepid=2"}, quiet...)},
 		specs.Mount{Destination: "/dev", Type: "tmpfs", Source: "tmpfs", Options: []string{"nosuid", "strictatime", "mode=755", "size=64k"}},
-		specs.Mount{Destination: "/dev/pts", Type: "devpts", Source: "devpts", Options: []string{"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"}},
-		specs.Mount{Destination: cgroupDir, Type: "cgroup", Source: "cgroup", Options: append([]string{"ro"}, quiet...)},
+		specs.Mount{Destination: "/dev/pts", Type: "devpts", Source: "devpts", Options: append([]string{"nosuid", "noexec"}, strings.Split(rootfs.DevptsOptions, ",")...)},
 	)
+	if b.flavour.ownKernel { // which counts for itself; other groups we read from outside
+		b.mounts = append(b.mounts, specs.Mount{Destination: cgroupDir, Type: "cgroup", Source: "cgroup", Options: append([]string{"ro"}, quiet...)})
+	}
 }
 
 // system brings the operating system's own directories, and /etc.
 func (b *bundle) system() error {
-	for _, name := range []string{"usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"} {
+	for _, name := range rootfs.SystemDirs() {
 		info, err := os.Lstat("/" + name)
 		switch {
 		case err != nil:
@@ -127,22 +153,32 @@ func (b *bundle) system() error {
 			if err != nil {
 				return err
 			}
-			if err := os.Symlink(link, filepath.Join(b.dir, "rootfs", name)); err != nil {
+			if err := os.Symlink(link, b.layer(name)); err != nil {
 				return err
 			}
 		case info.IsDir():
 			b.readOnly("/"+name, "/"+name)
 		}
 	}
-	lower := []string{filepath.Join(b.dir, "files/etc")}
-	b.overlay("/etc", lower...)
 	for _, name := range []string{"/etc/alternatives", "/etc/ld.so.cache"} {
 		if _, err := os.Stat(name); err != nil {
 			continue
 		}
 		b.readOnly(name, name)
 	}
+	if b.outlet != nil {
+		b.trust()
+	}
 	return nil
+}
+
+// trust brings the certificates that this host trusts.
+func (b *bundle) trust() {
+	for _, dir := range outlet.TrustStores() {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			b.readOnly(dir, dir)
+		}
+	}
 }
 
 // readOnly mounts what the host has.
@@ -155,27 +191,20 @@ func (b *bundle) readOnly(source, target string) {
 	b.bind(source, target, "ro")
 }
 
-// overlay mounts directories read-only, through inodes of its own: locks and
+// overlay mounts a directory read-only, through inodes of its own: locks and
 // inotify watches go by inode, and through a shared one they reach from one run
-// into another. A runtime with a kernel of its own has inodes of its own anyway.
-func (b *bundle) overlay(target string, lower ...string) {
+// into another. Single files are copied ([bundle.place]). A runtime with a kernel of
+// its own has inodes of its own anyway.
+func (b *bundle) overlay(target, source string) {
 	if b.flavour.ownKernel {
-		b.bind(lower[0], target, "ro")
+		b.bind(source, target, "ro")
 		return
 	}
-	dirs := make([]string, 0, len(lower)+1)
-	for _, dir := range append(lower, filepath.Join(b.dir, "empty")) {
-		dirs = append(dirs, escapeOption(dir))
-	}
+	lower := rootfs.EscapeOption(source) + ":empty"
 	b.mounts = append(b.mounts, specs.Mount{
 		Destination: target, Type: "overlay", Source: "overlay",
-		Options: []string{"ro", "nosuid", "nodev", "lowerdir=" + strings.Join(dirs, ":")},
+		Options: []string{"ro", "nosuid", "nodev", "lowerdir=" + lower},
 	})
-}
-
-// escapeOption quotes what means something in a list of overlay directories.
-func escapeOption(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
 }
 
 func (b *bundle) bind(source, target string, options ...string) {
@@ -187,16 +216,12 @@ func (b *bundle) bind(source, target string, options ...string) {
 
 // mount brings one mount of the spec.
 func (b *bundle) mount(m sandbox.Mount) error {
-	target := m.Target
-	if target == "" {
-		target = m.Source
-	}
-	target = path.Clean(target)
+	target := b.target(m)
 	if slices.ContainsFunc(b.mounts, func(have specs.Mount) bool { return have.Destination == target }) {
 		return nil // two parts of a toolchain need the same
 	}
 	if m.Source == "" {
-		b.bind(filepath.Join(b.dir, "empty"), target, "ro")
+		b.empty(target)
 		return nil
 	}
 	if _, err := os.Stat(m.Source); err != nil && m.Optional {
@@ -208,28 +233,31 @@ func (b *bundle) mount(m sandbox.Mount) error {
 	case m.Writable:
 		b.bind(m.Source, target, "rw")
 	case m.Overlay:
-		b.layer(m.Source, target)
+		b.writableOverlay(m.Source, target)
 	default:
 		b.readOnly(m.Source, target)
 	}
 	return nil
 }
 
-// layer mounts a directory with a writable layer on the build disk, which
+// empty hides what is at target.
+func (b *bundle) empty(target string) { b.bind(filepath.Join(b.dir, "disk/empty"), target, "ro") }
+
+// writableOverlay mounts a directory with a writable layer on the build disk, which
 // [bundle.world] makes. A runtime with a kernel of its own gets links there.
-func (b *bundle) layer(source, target string) {
-	upper := filepath.Join(b.dir, "build", "u"+layerName(target))
+func (b *bundle) writableOverlay(source, target string) {
+	upper := filepath.Join("build", "u"+layerName(target))
 	if b.flavour.ownKernel {
 		lower := path.Join(ownDir, "layer", layerName(target))
 		b.bind(source, lower, "ro")
-		b.bind(upper, target, "rw")
+		b.bind(filepath.Join(b.dir, upper), target, "rw")
 		b.links = append(b.links, guest.Layer{Source: lower, Target: target})
 		return
 	}
-	work := filepath.Join(b.dir, "build", "w"+layerName(target))
+	work := filepath.Join("build", "w"+layerName(target))
 	b.mounts = append(b.mounts, specs.Mount{
 		Destination: target, Type: "overlay", Source: "overlay",
-		Options: []string{"nosuid", "nodev", "lowerdir=" + escapeOption(source), "upperdir=" + escapeOption(upper), "workdir=" + escapeOption(work)},
+		Options: []string{"nosuid", "nodev", "lowerdir=" + rootfs.EscapeOption(source), "upperdir=" + rootfs.EscapeOption(upper), "workdir=" + rootfs.EscapeOption(work)},
 	})
 }
 
@@ -240,7 +268,7 @@ func layerName(target string) string { return strings.ReplaceAll(strings.Trim(ta
 func (b *bundle) layers() (targets []string) {
 	for _, m := range b.spec.Mounts {
 		if m.Overlay && !m.Writable && m.Source != "" {
-			targets = append(targets, path.Clean(m.Target))
+			targets = append(targets, b.target(m))
 		}
 	}
 	return targets
@@ -262,9 +290,9 @@ func (b *bundle) writable() {
 
 // ours tells the mounts that we make before the runtime starts, as root: it is in
 // the container's user namespace when it mounts, and may reach less. A runtime with
-// a kernel of its own has to know of every one.
+// a kernel of its own has to know of every one below the root.
 func (b *bundle) ours(m specs.Mount) bool {
-	return !b.flavour.ownKernel && (m.Type == "overlay" || m.Type == "bind") && !below(m.Destination, "/dev")
+	return m.Destination == "/" || !b.flavour.ownKernel && (m.Type == "overlay" || m.Type == "bind") && !below(m.Destination, "/dev")
 }
 
 // theirs are the mounts that the runtime makes.
@@ -293,56 +321,70 @@ func (b *bundle) reachable(m specs.Mount) (string, bool) {
 	return filepath.Join(b.dir, "binds", layerName(m.Destination)), true
 }
 
-// points makes the place of each mount, as far as no other mount brings it.
-func (b *bundle) points() error {
-	root, err := os.OpenRoot(filepath.Join(b.dir, "rootfs"))
+// places makes the place of each mount in our layer, as far as no other mount brings
+// it. What it could copy there is no mount any more.
+func (b *bundle) places() error {
+	root, err := os.OpenRoot(b.layer(""))
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	var mounts []specs.Mount
 	for _, m := range b.mounts {
+		copied, err := b.place(root, m)
+		if err != nil {
+			return fmt.Errorf("make a place for %s: %w", m.Destination, err)
+		}
+		if copied {
+			continue
+		}
+		mounts = append(mounts, m)
 		if at, ok := b.reachable(m); ok {
 			if err := makePoint(at, m); err != nil {
 				return err
 			}
 		}
-		if err := b.point(root, m); err != nil {
-			return fmt.Errorf("make a place for %s: %w", m.Destination, err)
-		}
 	}
+	b.mounts = mounts
 	return nil
 }
 
-// point makes the place of one mount in the skeleton of the root, or in our /etc.
-func (b *bundle) point(root *os.Root, m specs.Mount) error {
+// place makes the place of one mount. A file that nobody is to write is copied.
+func (b *bundle) place(root *os.Root, m specs.Mount) (copied bool, err error) {
 	name := strings.TrimPrefix(path.Clean(m.Destination), "/")
-	if inEtc, ok := strings.CutPrefix(name, "etc/"); ok {
-		return b.etcPoint(inEtc, m)
+	if name == "" || b.within(m.Destination) {
+		return false, nil
 	}
-	if b.within(m.Destination) {
-		return nil
-	}
-	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
-		return err
+	if err := b.makeDirs(root, path.Dir(name)); err != nil {
+		return false, err
 	}
 	info, err := os.Stat(m.Source)
 	if m.Type != "bind" || err != nil || info.IsDir() { // what is not there yet is a part of the disk
-		return root.MkdirAll(name, 0o755)
+		return false, root.MkdirAll(name, 0o755)
 	}
-	f, err := root.Create(name)
+	copied = info.Mode().IsRegular() && slices.Contains(m.Options, "ro")
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { // a file of ours
+		return false, err
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err == nil && copied {
+		err = copyFrom(f, m.Source)
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	return copied, err
+}
+
+// copyFrom copies a file.
+func copyFrom(to *os.File, source string) error {
+	from, err := os.Open(source)
 	if err != nil {
 		return err
 	}
-	return f.Close()
-}
-
-// etcPoint makes a place for a mount below our /etc.
-func (b *bundle) etcPoint(name string, m specs.Mount) error {
-	name = filepath.Join(b.dir, "files/etc", name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	return makePoint(name, m)
+	defer from.Close()
+	_, err = io.Copy(to, from)
+	return err
 }
 
 // makePoint makes a file or a directory, as what is mounted there.
@@ -383,6 +425,10 @@ func (b *bundle) config() specs.Spec {
 		if kind == specs.CgroupNamespace && b.flavour.ownKernel {
 			continue
 		}
+		if kind == specs.NetworkNamespace {
+			namespaces = append(namespaces, b.network())
+			continue
+		}
 		namespaces = append(namespaces, specs.LinuxNamespace{Type: kind})
 	}
 	return specs.Spec{
@@ -411,9 +457,10 @@ func (b *bundle) config() specs.Spec {
 }
 
 // sysctls are the settings of a network namespace whose loopback programs may use:
-// what its buffers hold is charged to nobody on version 1.
+// what its buffers hold is charged to nobody on version 1. One that we have made has
+// them.
 func (b *bundle) sysctls() map[string]string {
-	if b.spec.Network.Mode == sandbox.NetworkNone || b.flavour.ownKernel {
+	if b.spec.Network.Mode == sandbox.NetworkNone || b.outlet != nil || b.flavour.ownKernel {
 		return nil
 	}
 	settings := map[string]string{}
@@ -424,18 +471,10 @@ func (b *bundle) sysctls() map[string]string {
 	return settings
 }
 
-// maskedPaths are the names of /proc that tell of the host or of other runs, or
-// that have been a way to the kernel. Those that do not exist are passed over.
+// maskedPaths are what of /proc nobody sees. Those that do not exist are passed over.
 func maskedPaths() []string {
 	var paths []string
-	for _, name := range []string{
-		"acpi", "asound", "buddyinfo", "bus", "cgroups", "cmdline", "config.gz", "consoles", "crypto", "devices",
-		"diskstats", "dma", "driver", "dynamic_debug", "execdomains", "fb", "fs", "interrupts", "iomem", "ioports",
-		"irq", "kallsyms", "kcore", "key-users", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags",
-		"latency_stats", "locks", "mdstat", "misc", "modules", "mtrr", "partitions", "pressure", "sched_debug",
-		"schedstat", "scsi", "slabinfo", "softirqs", "swaps", "sysrq-trigger", "sysvipc", "timer_list", "timer_stats",
-		"tty", "vmallocinfo", "zoneinfo",
-	} {
+	for _, name := range rootfs.MaskedProc() {
 		paths = append(paths, "/proc/"+name)
 	}
 	return paths

@@ -10,6 +10,9 @@
 // namespace that the runtime is started in, so that it is gone with the container
 // and never a mount of the host.
 //
+// A network that leads out is one that we have made and the runtime is told the path
+// of, with a relay of ours in it (package outlet).
+//
 // The runtime needs root: it gives each container two user ids of our range in a
 // user namespace, one for nobody and one for init and the programs.
 package oci

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 )
 
 // flavour is what runtimes differ in.
@@ -41,7 +43,7 @@ func findFlavour(o Options) (flavour, error) {
 			return flavour{}, err
 		}
 		base := filepath.Base(path)
-		f := flavour{program: path, args: o.Args, name: base, ownKernel: isGVisor(base)}
+		f := flavour{program: path, args: o.Args, name: base, ownKernel: advisory.GVisor(base)}
 		return f, nil
 	}
 	if o.Program != "" {
@@ -54,12 +56,6 @@ func findFlavour(o Options) (flavour, error) {
 	return flavour{}, errors.New("no OCI runtime is installed; on Debian or Ubuntu: apt-get install -y crun")
 }
 
-// isGVisor knows runsc by its name, which may have a version behind it.
-func isGVisor(name string) bool {
-	_, ok := strings.CutPrefix(name, "runsc")
-	return ok
-}
-
 // command is a call of the runtime with the given state directory.
 func (f flavour) command(state string, args ...string) []string {
 	all := append([]string{f.program}, f.args...)
@@ -68,15 +64,25 @@ func (f flavour) command(state string, args ...string) []string {
 
 // run runs the runtime for a call that answers at once.
 func (f flavour) run(ctx context.Context, state string, args ...string) error {
+	_, err := f.output(ctx, f.command(state, args...)...)
+	return err
+}
+
+// environment is all that the runtime gets of one: nothing of ours.
+func environment() []string {
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}
+}
+
+// output is what a command of the runtime says.
+func (f flavour) output(ctx context.Context, all ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	all := f.command(state, args...)
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
-	cmd.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}
+	cmd.Env = environment()
 	cmd.Dir = "/"
 	output, err := cmd.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(all, " "), err, strings.TrimSpace(string(output)))
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(all, " "), err, strings.TrimSpace(string(output)))
 	}
-	return nil
+	return string(output), nil
 }

@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -20,7 +25,7 @@ const groupRoot = "/sys/fs/cgroup"
 
 // setting is one file of a control group and what is written to it.
 type setting struct {
-	controller, file, value string
+	file, value string
 	// optional files are left alone where there are none; provisional ones may
 	// refuse what a later one lets them take.
 	optional, provisional bool
@@ -30,20 +35,17 @@ type setting struct {
 // process. The OCI runtime has made them; to ask it for a change would start it
 // again, and not every one can.
 func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
+	e.setPriority(0)
 	e.limits = l
 	if l.MemoryBytes > 0 {
 		l.MemoryBytes += e.left()
 	}
 	settings := settingsV1(l)
-	if unified() {
+	if e.b.host.unified {
 		settings = settingsV2(l)
 	}
 	for _, s := range settings {
-		dir := filepath.Join(groupRoot, s.controller, groupName(e.b.id))
-		if unified() {
-			dir = filepath.Join(groupRoot, groupName(e.b.id))
-		}
-		err := writeFile(filepath.Join(dir, s.file), s.value)
+		err := writeFile(e.b.groupFile(s.file), s.value)
 		if err == nil || s.provisional || s.optional && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -55,11 +57,11 @@ func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
 // left is what processes before have left as files in memory, in bytes: the next one
 // does not pay for what a compiler has made.
 func (e *engine) left() int64 {
-	name, field := filepath.Join(groupRoot, "memory", groupName(e.b.id), "memory.stat"), "total_shmem "
-	if unified() {
-		name, field = filepath.Join(groupRoot, groupName(e.b.id), "memory.stat"), "shmem "
+	name, field := "memory/memory.stat", "total_shmem "
+	if e.b.host.unified {
+		name, field = "memory.stat", "shmem "
 	}
-	content, err := os.ReadFile(name)
+	content, err := os.ReadFile(e.b.groupFile(name))
 	if err != nil {
 		return 0 // the limit is then for all of it
 	}
@@ -82,10 +84,74 @@ func (e *engine) lift() {
 	e.limits = held
 }
 
-// unified tells whether this host has version 2 alone.
-func unified() bool {
-	_, err := os.Stat(filepath.Join(groupRoot, "cgroup.controllers"))
-	return err == nil
+// hurry takes the CPU limit away, until [engine.setLimits] brings the next one: those
+// who are killed need time to die, hundreds of them more than a small limit gives. Init,
+// who kills, goes before them all.
+func (e *engine) hurry() {
+	e.setPriority(-20)
+	file, value := cpuQuotaV1, noQuotaV1
+	if e.b.host.unified {
+		file, value = "cpu.max", "max"
+	}
+	_ = writeFile(e.b.groupFile(file), value) // the container may be gone
+}
+
+// setPriority sets that of init, which its children inherit.
+func (e *engine) setPriority(nice int) {
+	if e.init > 0 {
+		_ = unix.Setpriority(unix.PRIO_PROCESS, e.init, nice) // it may be gone
+	}
+}
+
+// onlyProcess is init, as this machine numbers it, while nothing else runs in the
+// container; 0 if that cannot be told.
+func (b *bundle) onlyProcess() int {
+	file := "pids/cgroup.procs"
+	if b.host.unified {
+		file = "cgroup.procs"
+	}
+	contents, err := b.readGroups([]string{file})
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(contents[0]))
+	if err != nil {
+		return 0
+	}
+	return pid
+}
+
+// host is what this machine's control groups are.
+type host struct {
+	unified bool // version 2 alone
+	hybrid  bool // version 2 beside version 1, which has the controllers
+}
+
+func lookAtHost() host {
+	there := func(name string) bool {
+		_, err := os.Stat(filepath.Join(groupRoot, name))
+		return err == nil
+	}
+	return host{unified: there("cgroup.controllers"), hybrid: there("unified/cgroup.controllers")}
+}
+
+// groupFile is a file of the container's control groups: with version 1 it is named
+// behind its controller, such as memory/memory.stat.
+func (b *bundle) groupFile(name string) string {
+	controller, file := path.Split(name)
+	return filepath.Join(groupRoot, controller, groupName(b.id), file)
+}
+
+// readGroups reads such files.
+func (b *bundle) readGroups(names []string) (contents []string, err error) {
+	for _, name := range names {
+		content, err := os.ReadFile(b.groupFile(name))
+		if err != nil {
+			return nil, err
+		}
+		contents = append(contents, string(content))
+	}
+	return contents, nil
 }
 
 // writeFile writes to a file that is there.
@@ -98,37 +164,39 @@ func writeFile(name, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// period is the period of the CPU quota, in microseconds. With a shorter one a
-// program that needs a burst to start waits for most of it.
-const period = 1_000_000
-
 // initMemory is what init takes of the container's group, which the programs' limit
 // is not to pay for: its pages, what it carries of streams and files, and what the
 // kernel has for it, in bytes.
 const initMemory = 1 << 20
 
+// cpuQuotaV1 is the CPU limit of version 1, and noQuotaV1 none.
+const (
+	cpuQuotaV1 = "cpu/cpu.cfs_quota_us"
+	noQuotaV1  = "-1"
+)
+
 // settingsV1 are limits for version 1. Memory and swap together are never less than
 // memory alone, so that either may have to go first.
 func settingsV1(l sandbox.Limits) []setting {
-	memory, quota, processes := "-1", "-1", "max"
+	memory, quota, processes := "-1", noQuotaV1, "max"
 	if l.MemoryBytes > 0 {
 		memory = strconv.FormatInt(l.MemoryBytes+initMemory, 10)
 	}
 	if l.CPUs > 0 {
-		quota = strconv.FormatInt(int64(l.CPUs*period), 10)
+		quota = strconv.FormatInt(int64(l.CPUs*cgroup.CPUPeriodUS), 10)
 	}
 	if l.Processes > 0 {
 		processes = strconv.FormatInt(l.Processes+1, 10) // init
 	}
-	const limit, withSwap = "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
+	const limit, withSwap = "memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes"
 	return []setting{
-		{controller: "memory", file: limit, value: memory, provisional: true},
-		{controller: "memory", file: withSwap, value: memory, optional: true},
-		{controller: "memory", file: limit, value: memory},
-		{controller: "cpu", file: "cpu.cfs_quota_us", value: "-1"}, // so that the period may change
-		{controller: "cpu", file: "cpu.cfs_period_us", value: strconv.Itoa(period)},
-		{controller: "cpu", file: "cpu.cfs_quota_us", value: quota},
-		{controller: "pids", file: "pids.max", value: processes},
+		{file: limit, value: memory, provisional: true},
+		{file: withSwap, value: memory, optional: true},
+		{file: limit, value: memory},
+		{file: cpuQuotaV1, value: noQuotaV1}, // so that the period may change
+		{file: "cpu/cpu.cfs_period_us", value: strconv.Itoa(cgroup.CPUPeriodUS)},
+		{file: cpuQuotaV1, value: quota},
+		{file: "pids/pids.max", value: processes},
 	}
 }
 
@@ -139,7 +207,7 @@ func settingsV2(l sandbox.Limits) []setting {
 		memory, swap = strconv.FormatInt(l.MemoryBytes+initMemory, 10), "0"
 	}
 	if l.CPUs > 0 {
-		quota = strconv.FormatInt(int64(l.CPUs*period), 10)
+		quota = strconv.FormatInt(int64(l.CPUs*cgroup.CPUPeriodUS), 10)
 	}
 	if l.Processes > 0 {
 		processes = strconv.FormatInt(l.Processes+1, 10) // init
@@ -147,20 +215,29 @@ func settingsV2(l sandbox.Limits) []setting {
 	return []setting{
 		{file: "memory.max", value: memory},
 		{file: "memory.swap.max", value: swap, optional: true},
-		{file: "cpu.max", value: fmt.Sprintf("%s %d", quota, period)},
+		{file: "cpu.max", value: fmt.Sprintf("%s %d", quota, cgroup.CPUPeriodUS)},
 		{file: "pids.max", value: processes},
 	}
 }
 
+// dyingTimeout is how long what was killed may take to die.
+const dyingTimeout = 2 * time.Second
+
 // removeGroups removes the control groups that a runtime leaves when it fails
-// half-way.
+// half-way. Those who were killed in them may not be quite dead.
 func removeGroups(id string) error {
+	deadline := time.Now().Add(dyingTimeout)
 	var errs []error
 	for _, pattern := range []string{groupRoot + "/", groupRoot + "/*/"} {
 		dirs, err := filepath.Glob(pattern + groupName(id))
 		errs = append(errs, err)
 		for _, dir := range dirs {
-			if err := os.Remove(dir); !errors.Is(err, fs.ErrNotExist) {
+			err := os.Remove(dir)
+			for errors.Is(err, unix.EBUSY) && time.Now().Before(deadline) {
+				<-time.After(5 * time.Millisecond)
+				err = os.Remove(dir)
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
 		}

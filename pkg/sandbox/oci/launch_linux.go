@@ -3,62 +3,32 @@ package oci
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // pipes are the standard streams of a container's init.
 type pipes struct {
-	stdin  *os.File // we write
-	stdout *os.File // we read
-	words  *tail    // of the runtime, and of init
+	stdin  *os.File      // we write
+	stdout *os.File      // we read
+	words  stdio.Tail    // of the runtime, and of init
+	silent chan struct{} // closed when no more of them come
 }
 
 func (p *pipes) Read(b []byte) (int, error)  { return p.stdout.Read(b) }
 func (p *pipes) Write(b []byte) (int, error) { return p.stdin.Write(b) }
 func (p *pipes) Close() error                { return errors.Join(p.stdin.Close(), p.stdout.Close()) }
-
-// tail keeps the end of what the runtime says.
-type tail struct {
-	mu   sync.Mutex
-	text []byte
-	done chan struct{} // closed when nothing more comes
-}
-
-const tailSize = 4 << 10
-
-func (t *tail) read(from *os.File) {
-	defer close(t.done)
-	defer from.Close()
-	buf := make([]byte, 1<<10)
-	for {
-		n, err := from.Read(buf)
-		t.mu.Lock()
-		t.text = append(t.text, buf[:n]...)
-		t.text = t.text[max(0, len(t.text)-tailSize):]
-		t.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-// lastLine is what a person would quote.
-func (t *tail) lastLine() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
-}
 
 // launch starts the runtime on a bundle, in a mount namespace of its own. It
 // returns the runtime's pid among the spawner's children.
@@ -96,30 +66,40 @@ func (r *Runtime) launch(b *bundle) (_ *pipes, pid int, err error) {
 		p.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(3), spawn.Value(uint32(1<<32-1)), spawn.Value(unix.CLOSE_RANGE_CLOEXEC))
 		p.Call("setsid", unix.SYS_SETSID)
 		b.world(&p)
-		p.Call("rt_sigprocmask", unix.SYS_RT_SIGPROCMASK, spawn.Value(unix.SIG_SETMASK), p.Bytes(make([]byte, 8)), spawn.Value(0), spawn.Value(8))
+		p.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
 		args := r.flavour.command(r.state, "run", "--bundle", b.dir, b.id)
-		p.Call("execve "+args[0], unix.SYS_EXECVE, p.String(args[0]), p.Strings(args), p.Strings([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}))
+		p.Call("execve "+args[0], unix.SYS_EXECVE, p.String(args[0]), p.Strings(args), p.Strings(environment()))
 	})
 	reply, err := r.spawner.Do(&p)
 	if err != nil {
 		return nil, 0, fmt.Errorf("start %s: %w", r.flavour.name, err)
 	}
-	conn := &pipes{stdin: ours[0], stdout: ours[1], words: &tail{done: make(chan struct{})}}
-	go conn.words.read(ours[2])
+	conn := &pipes{stdin: ours[0], stdout: ours[1], silent: make(chan struct{})}
+	go func() {
+		defer close(conn.silent)
+		defer ours[2].Close()
+		_, _ = io.Copy(&conn.words, ours[2]) // the end of all who may write
+	}()
 	return conn, reply.PID, nil
 }
 
-// world appends the mounts that the runtime finds: the limited file systems. They
-// are the mount namespace's, and so gone with the container.
+// world appends the mounts that the runtime finds: the limited file systems, the
+// devices and the root. They are the mount namespace's, and so gone with the container.
 func (b *bundle) world(p *spawn.Program) {
 	mount := func(what, source, target, kind string, flags uintptr, data string) {
 		p.Call("mount "+what, unix.SYS_MOUNT, p.String(source), p.String(target), p.String(kind), spawn.Value(flags), p.String(data))
 	}
 	mount("/ private", "", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	p.Call("chdir to the bundle", unix.SYS_CHDIR, p.String(b.dir)) // layers of overlays are below it
 	disk := filepath.Join(b.dir, "disk")
-	mount("the disk", "tmpfs", disk, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(b.spec.Disk, 4))
+	mount("the disk", "tmpfs", disk, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, tmpfsOptions(b.spec.Disk, 5))
 	for _, part := range []string{"workspace", "tmp", "shm"} {
 		b.ownDir(p, filepath.Join(disk, part))
+	}
+	p.Call("mkdir empty", unix.SYS_MKDIRAT, spawn.FD(unix.AT_FDCWD), p.String("disk/empty"), spawn.Value(0o755))
+	b.devices(p, mount)
+	if b.image != nil {
+		mount("the image", b.image.Dir(), "image", "", unix.MS_BIND, "")
 	}
 	if b.spec.BuildDisk.Bytes > 0 {
 		build := filepath.Join(b.dir, "build")
@@ -138,12 +118,28 @@ func (b *bundle) world(p *spawn.Program) {
 			b.rootMount(p, m)
 		}
 	}
-	if b.hybrid {
+	if b.host.hybrid {
 		// crun takes a hybrid host for one of version 2 when that has controllers,
 		// and then finds none of those that it needs.
 		mount("an empty directory over cgroup v2", "tmpfs", "/sys/fs/cgroup/unified", "tmpfs", 0, "size=64k")
 	}
-	p.Call("chdir to the bundle", unix.SYS_CHDIR, p.String(b.dir))
+}
+
+// devices puts device nodes of our own where the runtime finds the host's: it binds
+// those that are there, also over what is masked, and locks and inotify watches would
+// reach from one run into another through them. What else may be in /dev stays.
+func (b *bundle) devices(p *spawn.Program, mount func(what, source, target, kind string, flags uintptr, data string)) {
+	if b.flavour.ownKernel { // devices are its own
+		return
+	}
+	mount("devices", "tmpfs", "dev", "tmpfs", unix.MS_NOSUID|unix.MS_NOEXEC, "size=4k,nr_inodes=16,mode=0755")
+	p.Call("umask", unix.SYS_UMASK, spawn.Value(0))
+	for _, d := range rootfs.DeviceNodes() {
+		p.Call("mknod "+d.Name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), p.String("dev/"+d.Name),
+			spawn.Value(uint32(unix.S_IFCHR|0o666)), spawn.Value(unix.Mkdev(d.Major, d.Minor)))
+		mount(d.Name, "dev/"+d.Name, "/dev/"+d.Name, "", unix.MS_BIND, "")
+	}
+	p.Call("umask", unix.SYS_UMASK, spawn.Value(0o022))
 }
 
 // rootMount appends a mount below the root's skeleton.
@@ -153,6 +149,9 @@ func (b *bundle) rootMount(p *spawn.Program, m specs.Mount) {
 		p.Call("mount "+m.Destination, unix.SYS_MOUNT, p.String(source), target, p.String(kind), spawn.Value(flags), p.String(data))
 	}
 	flags := uintptr(unix.MS_NOSUID | unix.MS_NODEV)
+	if b.flavour.ownKernel { // gVisor mounts its root again without them, which a container's user may not
+		flags = 0
+	}
 	if slices.Contains(m.Options, "ro") {
 		flags |= unix.MS_RDONLY
 	}

@@ -1,10 +1,12 @@
 package oci_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
 
 // TestInitPaysNothing: what a program leaves in memory as files, up to its limit, is
@@ -48,4 +50,54 @@ func TestInitPaysNothing(t *testing.T) {
 	if exit := run("cat /dev/zero >most"); exit.OOMKills == 0 {
 		t.Errorf("more than the limit: %+v", exit)
 	}
+}
+
+// TestQuotaIsLifted: who is killed has the CPU time to die, and the next process has its
+// own limit and no more.
+func TestQuotaIsLifted(t *testing.T) {
+	rt := open(t, t.TempDir())
+	defer rt.Close()
+	c, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quota := func() string {
+		for _, file := range []string{"/sys/fs/cgroup/cpu/sandbox-run-" + c.ID() + "/cpu.cfs_quota_us", "/sys/fs/cgroup/sandbox-run-" + c.ID() + "/cpu.max"} {
+			if content, err := os.ReadFile(file); err == nil {
+				value, _, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
+				return strings.Replace(value, "max", "-1", 1)
+			}
+		}
+		t.Fatal("the container has no control group for CPU time")
+		return ""
+	}
+	for _, limit := range []struct {
+		cpus float64
+		want string
+	}{{0.5, "500000"}, {0.1, "100000"}} {
+		running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}, Limits: sandbox.Limits{CPUs: limit.cpus}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := quota(); got != limit.want {
+			t.Errorf("%g CPUs: quota %s", limit.cpus, got)
+		}
+		if err := running.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if got := quota(); got != "-1" {
+			t.Errorf("after a kill: quota %s", got)
+		}
+		if _, err := running.Wait(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestTerminals(t *testing.T) {
+	eachProgram(t, func(t *testing.T, open func(t *testing.T, images string) sandbox.Runtime) {
+		rt := open(t, "")
+		t.Cleanup(func() { rt.Close() })
+		sandboxtest.RunTerminals(t, rt)
+	})
 }

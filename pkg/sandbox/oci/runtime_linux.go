@@ -8,13 +8,17 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -26,8 +30,13 @@ type Runtime struct {
 	spawner  *spawn.Server
 	ids      *instance.IDs
 	state    string // where the OCI runtime keeps what it knows of containers
-	hybrid   bool
+	host     host
+	init     string // the program of every container's init
+	outlets  outlet.Maker
+	images   rootfs.Images
 	serial   atomic.Int64
+	verdict  func() advisory.Verdict // on the versions of what a container is made of
+	strict   bool                    // a known hole is refused
 
 	alive     guest.Alive
 	leftovers atomic.Bool // a container was not removed whole
@@ -47,22 +56,32 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	r := &Runtime{flavour: f}
-	_, err = os.Stat("/sys/fs/cgroup/unified/cgroup.controllers")
-	r.hybrid = err == nil
+	verdict := sync.OnceValue(func() advisory.Verdict { return f.judge(context.Background()) })
+	if opts.StrictVersions {
+		if err := verdict().Refuse(false); err != nil {
+			return nil, err
+		}
+	}
+	r := &Runtime{flavour: f, host: lookAtHost(), verdict: verdict, strict: opts.StrictVersions, outlets: outlet.Maker{Options: outlet.Options{Resolver: opts.Resolver, Proxy: opts.Proxy}}}
+	r.images.Dir, r.images.Pull, r.images.Notify = opts.ImageDir, opts.PullImages, opts.Notify
 	if r.instance, err = instance.New(dir, runtimeName, nil); err != nil {
 		return nil, err
 	}
 	r.ids = instance.NewIDs(r.instance.Number)
 	r.state = filepath.Join(r.instance.Dir, stateDir)
+	r.init = filepath.Join(r.instance.Dir, "init")
 	if r.spawner, err = spawn.Start(); err == nil {
 		err = r.instance.MakeDir()
+	}
+	if err == nil {
+		err = os.WriteFile(r.init, spawn.InitProgram(), 0o755)
 	}
 	if err != nil {
 		r.free()
 		return nil, err
 	}
 	_, _ = reclaim(f, dir) // no reason to run nothing: the next start tries again
+	go verdict()           // beside the first container; free waits for it
 	return r, nil
 }
 
@@ -70,12 +89,13 @@ func New(opts Options) (*Runtime, error) {
 const stateDir = "state"
 
 func (r *Runtime) free() error {
+	r.verdict()
 	var err error
 	if r.spawner != nil {
 		err = r.spawner.Close()
 	}
 	r.instance.Release(r.leftovers.Load())
-	return err
+	return errors.Join(err, r.images.Close())
 }
 
 // Name implements [sandbox.Runtime].
@@ -83,20 +103,35 @@ func (r *Runtime) Name() string { return runtimeName }
 
 const runtimeName = "oci"
 
+// Image implements [sandbox.Runtime].
+func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
+	return r.images.Look(ctx, spec.Image)
+}
+
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
 	spec.Network = spec.Network.Normal()
 	if err := r.check(ctx, spec); err != nil {
 		return nil, err
 	}
-	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, hybrid: r.hybrid}
+	if r.strict {
+		if err := r.verdict().Refuse(spec.Image != ""); err != nil {
+			return nil, err
+		}
+	}
+	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host, init: r.init}
 	b.dir = filepath.Join(r.instance.Dir, b.id)
 	var err error
+	if b.image, err = r.images.Acquire(ctx, spec.Image); err != nil {
+		return nil, err
+	}
 	if b.uid, err = r.ids.Take(); err != nil {
+		b.image.Close()
 		return nil, err
 	}
 	c, err := r.create(ctx, b)
 	if err != nil {
+		b.image.Close()
 		return nil, errors.Join(err, instance.RemoveTree(b.dir))
 	}
 	if err := r.alive.Add(ctx, c); err != nil {
@@ -127,19 +162,28 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 	case spec.WorkspaceOnDisk:
 		return unsupported("a workspace on disk", "this runtime keeps it in memory", "Use --runtime local")
 	case spec.Network.LeadsOut():
-		return unsupported("network "+string(spec.Network.Mode), "this runtime has no relay yet that would hold it", "Use --runtime local")
+		if err := r.canLeadOut(); err != nil {
+			return unsupported("network "+string(spec.Network.Mode), err.Error(), "Use --runtime local")
+		}
 	}
 	return nil
 }
 
 // create makes the container; its error leaves nothing running.
 func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, error) {
+	if err := r.openNetwork(b); err != nil {
+		r.ids.Give(b.uid)
+		return nil, err
+	}
+	defer b.joined()
 	if err := b.write(); err != nil {
+		b.outlet.Close()
 		r.ids.Give(b.uid)
 		return nil, fmt.Errorf("write the bundle: %w", err)
 	}
 	conn, pid, err := r.launch(b)
 	if err != nil {
+		b.outlet.Close()
 		r.ids.Give(b.uid)
 		return nil, err
 	}
@@ -157,18 +201,23 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 		}
 	}
 	opts := guest.Options{
-		ID: b.id, Isolation: r.isolation(), Arch: runtime.GOARCH, Trees: trees, Layers: b.links, CgroupDir: cgroupDir,
-		Network: b.spec.Network, Filter: seccomp.Options{NoUDP: !unified(), AllowAffinity: true},
+		ID: b.id, Isolation: r.isolation(b), Arch: runtime.GOARCH, Trees: trees, Layers: b.links,
+		Network: b.spec.Network, Connect: b.connect(), Filter: seccomp.Options{NoUDP: !b.host.unified, AllowAffinity: true},
 		Ended: running.ended, Remove: running.remove,
 	}
-	if !r.flavour.ownKernel {
-		opts.SetLimits, opts.Lift = running.setLimits, running.lift
+	if r.flavour.ownKernel {
+		opts.CgroupDir = cgroupDir
+	} else {
+		opts.ReadGroups, opts.SetLimits, opts.Lift, opts.Hurry = b.readGroups, running.setLimits, running.lift, running.hurry
 	}
 	c, err := guest.New(conn, opts)
 	if err != nil {
 		return nil, errors.Join(running.whyNot(err), running.remove(context.WithoutCancel(ctx)))
 	}
 	running.container = c
+	if !r.flavour.ownKernel {
+		running.init = b.onlyProcess()
+	}
 	return c, nil
 }
 
@@ -180,6 +229,7 @@ type engine struct {
 	exited    chan struct{} // closed when the runtime's process has, with status
 	status    spawn.WaitStatus
 	limits    sandbox.Limits // those that the control groups hold
+	init      int            // its pid on this machine, or 0
 	container *guest.Container
 }
 
@@ -187,10 +237,10 @@ type engine struct {
 func (e *engine) whyNot(err error) error {
 	_ = e.conn.Close()
 	select {
-	case <-e.conn.words.done:
+	case <-e.conn.silent:
 	case <-time.After(time.Second):
 	}
-	if words := e.conn.words.lastLine(); words != "" {
+	if words := e.conn.words.LastLine(); words != "" {
 		return fmt.Errorf("%s: %s", e.r.flavour.name, words)
 	}
 	return fmt.Errorf("%s: %w", e.r.flavour.name, err)
@@ -223,7 +273,7 @@ func (e *engine) ended() (sandbox.Exit, error) {
 		}
 	default:
 	}
-	if words := e.conn.words.lastLine(); words != "" {
+	if words := e.conn.words.LastLine(); words != "" {
 		return sandbox.Exit{}, fmt.Errorf("the container has ended: %s", words)
 	}
 	return sandbox.Exit{}, errors.New("the container has ended")
@@ -243,6 +293,8 @@ func (e *engine) remove(ctx context.Context) error {
 		<-e.exited
 	}
 	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
+	e.b.outlet.Close()
+	e.b.image.Close()
 	e.r.ids.Give(e.b.uid)
 	e.r.alive.Forget(e.container)
 	if err != nil {
@@ -257,14 +309,14 @@ func (r *Runtime) delete(ctx context.Context, id string) error {
 }
 
 // isolation is what stands around every container.
-func (r *Runtime) isolation() sandbox.Isolation {
+func (r *Runtime) isolation(b *bundle) sandbox.Isolation {
 	held, kernel := api.Enforced, api.Absent
 	var warnings []string
 	if r.flavour.ownKernel {
 		held, kernel = api.Absent, api.Enforced
 		warnings = []string{"limits: memory, cpu, cpu_time, processes are absent; control groups hold the process of " + r.flavour.name + ", and not the program"}
 	}
-	return sandbox.Isolation{
+	i := sandbox.Isolation{
 		Level: sandbox.LevelFull,
 		Mechanisms: map[string]string{
 			"kernel":     kernel,
@@ -277,6 +329,9 @@ func (r *Runtime) isolation() sandbox.Isolation {
 		},
 		Warnings: warnings,
 	}
+	i.Warnings = append(i.Warnings, r.verdict().Warnings(b.spec.Image != "")...)
+	r.outlets.Degrade(&i, b.outlet)
+	return i
 }
 
 // Probe implements [sandbox.Runtime]: it makes a container rather than asks whether
@@ -292,9 +347,9 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	caps := sandbox.Capabilities{
 		Runtime: r.Name(), TTY: true, Volumes: true,
 		Levels:   []sandbox.Level{sandbox.LevelFull},
-		Networks: []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost},
+		Networks: r.networks(),
 	}
-	caps.Mechanisms = r.mechanisms(c.Isolation())
+	caps.Mechanisms = append(r.mechanisms(c.Isolation()), r.verdict().Mechanism())
 	return caps, nil
 }
 
@@ -308,6 +363,10 @@ func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
 		add("kernel", i.Mechanisms["kernel"], "the program's system calls are gVisor's to answer, and not this kernel's")
 		by = "; the control groups are those of the process that holds all of a container"
 	}
+	network := sandbox.Mechanism{State: i.Mechanisms["network"], Detail: "none, or a loopback of its own; nothing leads out"}
+	if !r.flavour.ownKernel {
+		network = r.outlets.Mechanism()
+	}
 	for _, wall := range []struct{ name, detail string }{
 		{"namespaces", "mount, pid, net, ipc, uts, cgroup, user; made by " + r.flavour.program},
 		{"root", "an overlay over read-only toolchains, tmpfs for what is written"},
@@ -316,11 +375,12 @@ func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
 		{"uid", "user ids of its own for each container"},
 		{"signals", "reach nothing outside"},
 		{"devices", "device nodes of its own"},
-		{"network", "none, or a loopback of its own; nothing leads out"},
 		{"cgroup", "one for each container" + by},
 	} {
 		add(wall.name, i.Mechanisms[wall.name], wall.detail)
 	}
+	network.Name = "network"
+	list = append(list, network)
 	for _, limit := range []struct{ name, detail string }{
 		{sandbox.LimitMemory, "memory and swap" + by},
 		{sandbox.LimitCPUs, "cores' worth of time" + by},

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,6 +32,8 @@ type Options struct {
 	// Image tells that containers have the root of an image, and not the host's
 	// toolchains.
 	Image bool
+	// Ask is the image that every container asks for by name, if it has to.
+	Ask string
 }
 
 // Run runs the whole suite.
@@ -59,6 +62,7 @@ func Run(t *testing.T, opts Options) {
 		{"the world inside", (*suite).worldInside},
 		{"the host is out of sight", (*suite).hostInvisible},
 		{"containers do not see each other", (*suite).apart},
+		{"no lock is seen elsewhere", (*suite).locks},
 		{"no network", (*suite).noNetwork},
 		{"its own loopback", (*suite).loopback},
 		{"an allow-list", (*suite).allowList},
@@ -82,7 +86,7 @@ func Run(t *testing.T, opts Options) {
 					t.Errorf("close the runtime: %v", err)
 				}
 			})
-			test.run(&suite{T: t, rt: rt, level: opts.Level, image: opts.Image})
+			test.run(&suite{T: t, rt: rt, level: opts.Level, image: opts.Image, ask: opts.Ask})
 		})
 	}
 }
@@ -93,13 +97,14 @@ type suite struct {
 	rt    sandbox.Runtime
 	level sandbox.Level
 	image bool
+	ask   string
 }
 
 // environment is what every program here gets.
 var environment = []string{"PATH=/usr/bin:/bin", "HOME=" + sandbox.WorkspaceDir, "LANG=C.UTF-8"}
 
 func (s *suite) spec() sandbox.Spec {
-	return sandbox.Spec{Tenant: "conformance", Level: s.level, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 2000}}
+	return sandbox.Spec{Tenant: "conformance", Level: s.level, Image: s.ask, Disk: sandbox.DiskLimit{Bytes: 32 << 20, Inodes: 2000}}
 }
 
 func (s *suite) create(spec sandbox.Spec) sandbox.Container {
@@ -204,6 +209,9 @@ func (s *suite) startError() {
 		var start *sandbox.StartError
 		if !errors.As(err, &start) {
 			s.Errorf("starting %s: %v, want a StartError", program, err)
+		}
+		if missing := program != sandbox.WorkspaceDir; errors.Is(err, fs.ErrNotExist) != missing {
+			s.Errorf("starting %s: %v, and that there is no such program is %v", program, err, !missing)
 		}
 	}
 	s.equal("stdout of the next one", s.sh(c, "echo fine").stdout, "fine\n")

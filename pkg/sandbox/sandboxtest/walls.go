@@ -94,9 +94,15 @@ func (s *suite) worldInside() {
 	if c.Isolation().Level != sandbox.LevelFull {
 		s.Skipf("isolation %s has the host's world", c.Isolation().Level)
 	}
-	ownKernel := c.Isolation().Mechanisms["kernel"] == api.Enforced
+	ownKernel := ownKernel(c)
 	if !ownKernel {
 		s.hostKernelInside(c)
+	}
+	if c.Isolation().Mechanisms["vm"] != api.Enforced { // where no_new_privs has to do
+		s.prints(c, "grep CapBnd /proc/self/status | cut -f2", "0000000000000000\n")
+	}
+	if c.Isolation().Mechanisms["no_new_privs"] == api.Enforced {
+		s.prints(c, "grep NoNewPrivs /proc/self/status | cut -f2", "1\n")
 	}
 	if !s.image {
 		s.prints(c, "for d in /home /root /var /boot; do test -e $d && echo $d; done", "")
@@ -109,7 +115,7 @@ func (s *suite) worldInside() {
 		"hostname":                      "sandbox\n",
 		"pwd; echo $HOME":               "/workspace\n/workspace\n",
 		"grep -c . /proc/self/mountinfo > /dev/null":                                             "",
-		"grep Cap /proc/self/status | cut -f2 | sort -u":                                         "0000000000000000\n",
+		"grep 'Cap[IPEA]' /proc/self/status | cut -f2 | sort -u":                                 "0000000000000000\n",
 		"for f in /usr/x /etc/x /x /dev/x; do touch $f 2>/dev/null; test -e $f && echo $f; done": "",
 		"echo x > /tmp/x && echo x > /dev/shm/x && echo ok":                                      "ok\n",
 		"find / -xdev -type s 2>/dev/null":                                                       "",
@@ -119,14 +125,22 @@ func (s *suite) worldInside() {
 	}
 }
 
+// ownKernel tells whether the container's kernel is another one than the host's.
+func ownKernel(c sandbox.Container) bool {
+	m := c.Isolation().Mechanisms
+	return m["kernel"] == api.Enforced || m["vm"] == api.Enforced
+}
+
 // hostKernelInside: what /proc tells where the kernel is the host's own.
 func (s *suite) hostKernelInside(c sandbox.Container) {
 	for script, want := range map[string]string{
 		"grep -E 'NoNewPrivs|Seccomp:' /proc/self/status | cut -f2 | tr -d '\\n'": "12",
 		"ls /proc/self/fd | tr -d '\\n'":                                          "0123", // 3 is ls's own
-		"cat /proc/self/cgroup | cut -d: -f3 | sort -u":                           "/\n",
 	} {
 		s.prints(c, script, want)
+	}
+	if c.Isolation().Mechanisms["namespaces"] == api.Enforced {
+		s.prints(c, "cat /proc/self/cgroup | cut -d: -f3 | sort -u", "/\n")
 	}
 }
 
@@ -185,6 +199,19 @@ func (s *suite) noNetwork() {
 	c := s.create(s.spec())
 	if c.Isolation().Level == sandbox.LevelNone {
 		s.Skip("isolation none has the host's network")
+	}
+	port, heard := s.hostServer()
+	nowhere := []string{"127.0.0.1", port, "192.0.2.1", "80", "169.254.169.254", "80", hostName, port, "example.org", "80"}
+	for line := range strings.Lines(s.connects(c, nil, nowhere...).stdout) {
+		if !strings.HasSuffix(line, "rror\n") && line != "timeout\n" {
+			s.Errorf("something was reached: %q", line)
+		}
+	}
+	if len(heard) > 0 {
+		s.Errorf("the host's server heard %q", <-heard)
+	}
+	if c.Isolation().Mechanisms["seccomp"] != api.Enforced {
+		return // sockets can be made, and lead nowhere
 	}
 	e := s.sh(c, `command -v python3 >/dev/null || exit 99
 	exec python3 -S -c '

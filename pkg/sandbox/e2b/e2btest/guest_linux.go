@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,6 +26,10 @@ type guestOptions struct {
 	EndsAtOnce bool
 	// What envd has, by its version.
 	StdinFlag, OctetStream bool
+	// Holds are where the directories of [Server.Holds] are, and Env is what envd
+	// gives every process.
+	Holds []string
+	Env   map[string]string
 
 	Envd bool // the second step
 }
@@ -34,6 +40,7 @@ const guestVariable = "E2BTEST_GUEST"
 const (
 	guestProgram = 3
 	guestSocket  = 4
+	guestHolds   = 5 // and those behind it
 )
 
 // guest is a running sandbox.
@@ -47,7 +54,7 @@ type guest struct {
 // namespace needs, so that no two count each other's processes.
 const firstID, idsEach = 3_000_000_000, 1 << 16
 
-func startGuest(opts guestOptions) (*guest, error) {
+func startGuest(opts guestOptions, holds map[string]string) (*guest, error) {
 	// A socket's name is short, and a test's directory has a long one.
 	dir, err := os.MkdirTemp("", "e2btest")
 	if err != nil {
@@ -70,6 +77,20 @@ func startGuest(opts guestOptions) (*guest, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	defer self.Close()
+	opts.Holds = slices.Sorted(maps.Keys(holds))
+	var trees []*os.File
+	defer func() {
+		for _, tree := range trees {
+			tree.Close()
+		}
+	}()
+	for _, target := range opts.Holds {
+		tree, err := openTree(holds[target])
+		if err != nil {
+			return nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		trees = append(trees, tree)
+	}
 	encoded, err := json.Marshal(opts)
 	if err != nil {
 		return nil, err
@@ -81,7 +102,7 @@ func startGuest(opts guestOptions) (*guest, error) {
 	}
 	g.cmd = &exec.Cmd{
 		Path: fmt.Sprintf("/proc/self/fd/%d", guestProgram), Args: []string{"e2b-init"}, Dir: "/",
-		Env: []string{guestVariable + "=" + string(encoded), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, ExtraFiles: []*os.File{self, socket},
+		Env: []string{guestVariable + "=" + string(encoded), "PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, ExtraFiles: append([]*os.File{self, socket}, trees...),
 		Stderr: os.Stderr,
 		SysProcAttr: &syscall.SysProcAttr{
 			Cloneflags: flags, UidMappings: ids, GidMappings: ids, GidMappingsEnableSetgroups: true,
@@ -144,7 +165,7 @@ func Main() (code int, guest bool) {
 
 // runInit makes the sandbox's root, starts envd and reaps what loses its parent.
 func runInit(opts guestOptions) error {
-	if err := makeRoot(); err != nil {
+	if err := makeRoot(opts.Holds); err != nil {
 		return err
 	}
 	if !opts.Internet {
@@ -178,7 +199,7 @@ func runInit(opts guestOptions) error {
 }
 
 // makeRoot makes a root in memory over /tmp, which is everybody's to find.
-func makeRoot() error {
+func makeRoot(holds []string) error {
 	const root = "/tmp"
 	steps := []func() error{
 		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") },
@@ -214,6 +235,14 @@ func makeRoot() error {
 	} {
 		steps = append(steps, func() error { return os.WriteFile(filepath.Join(root, name), []byte(content), 0o644) })
 	}
+	for i, target := range holds {
+		steps = append(steps,
+			func() error { return os.MkdirAll(root+target, 0o755) },
+			func() error {
+				defer unix.Close(guestHolds + i)
+				return unix.MoveMount(guestHolds+i, "", unix.AT_FDCWD, root+target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+			})
+	}
 	steps = append(steps,
 		// The host's own kills for memory are not the sandbox's.
 		func() error { return unix.Mount(root+"/run/vmstat", root+"/proc/vmstat", "", unix.MS_BIND, "") },
@@ -226,6 +255,16 @@ func makeRoot() error {
 		}
 	}
 	return nil
+}
+
+// openTree is a directory of the host to be mounted in a guest, which could not
+// reach one below a directory that is root's alone.
+func openTree(dir string) (*os.File, error) {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, dir, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_RECURSIVE)
+	if err != nil {
+		return nil, fmt.Errorf("take %s into a template: %w", dir, err)
+	}
+	return os.NewFile(uintptr(fd), dir), nil
 }
 
 func bindFile(from, to string) error {

@@ -45,7 +45,7 @@ func (e *envd) start(w http.ResponseWriter, r *http.Request, a account) {
 	if !e.opts.StdinFlag {
 		req.Stdin = nil
 	}
-	p, outputs, err := launch(req, a)
+	p, outputs, err := launch(req, a, e.opts.Env)
 	if err != nil {
 		s.send(2, map[string]any{"error": map[string]string{"code": "invalid_argument", "message": err.Error()}})
 		return
@@ -74,12 +74,14 @@ func (e *envd) start(w http.ResponseWriter, r *http.Request, a account) {
 }
 
 // launch starts a process as a user and returns what it writes to.
-func launch(req startRequest, a account) (*process, map[string]*os.File, error) {
+func launch(req startRequest, a account, env map[string]string) (*process, map[string]*os.File, error) {
 	cmd := exec.Command(req.Process.Cmd, req.Process.Args...)
 	cmd.Dir = req.Process.Cwd
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + a.home, "USER=" + a.name, "LOGNAME=" + a.name}
-	for k, v := range req.Process.Envs {
-		cmd.Env = append(cmd.Env, k+"="+v)
+	for _, more := range []map[string]string{env, req.Process.Envs} {
+		for k, v := range more {
+			cmd.Env = append(cmd.Env, k+"="+v)
+		}
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(a.uid), Gid: uint32(a.gid), Groups: []uint32{uint32(a.gid)}}}
 	p := &process{cmd: cmd}

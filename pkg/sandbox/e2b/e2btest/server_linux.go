@@ -30,6 +30,11 @@ type Server struct {
 	// EndsAtOnce has envd report the end of a process although others hold its
 	// output open, as newer ones do.
 	EndsAtOnce bool
+	// Holds are directories of this host that templates hold, by where they do, and
+	// Env is what envd gives every process beside HOME and the like.
+	Holds, Env map[string]string
+	// Templates are what GET /templates answers; nil has no such call.
+	Templates []Template
 
 	http *httptest.Server
 
@@ -38,6 +43,15 @@ type Server struct {
 	faults    []Fault
 	serial    int
 	requests  []string
+}
+
+// Template is one of those that belong to the key.
+type Template struct {
+	TemplateID  string   `json:"templateID"`
+	BuildID     string   `json:"buildID"`
+	BuildStatus string   `json:"buildStatus,omitempty"`
+	Aliases     []string `json:"aliases"`
+	Names       []string `json:"names"`
 }
 
 // Fault answers a request in the service's place, or returns false. It may wrap
@@ -157,6 +171,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /sandboxes", s.create)
 	mux.HandleFunc("GET /v2/sandboxes", s.list)
+	if s.Templates != nil {
+		mux.HandleFunc("GET /templates", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, s.Templates) })
+	}
 	mux.HandleFunc("GET /sandboxes/{id}", s.with(s.detail))
 	mux.HandleFunc("DELETE /sandboxes/{id}", func(w http.ResponseWriter, r *http.Request) {
 		if !s.Kill(r.PathValue("id")) {
@@ -247,7 +264,10 @@ func (s *Server) create(w http.ResponseWriter, r *http.Request) {
 	serial := s.serial
 	s.mu.Unlock()
 	internet, _ := body["allow_internet_access"].(bool)
-	g, err := startGuest(guestOptions{Serial: serial, Token: b.token, Internet: internet, EndsAtOnce: s.EndsAtOnce, StdinFlag: s.EnvdVersion >= "0.3.0", OctetStream: s.EnvdVersion >= "0.5.7"})
+	g, err := startGuest(guestOptions{
+		Serial: serial, Token: b.token, Internet: internet, EndsAtOnce: s.EndsAtOnce, Env: s.Env,
+		StdinFlag: s.EnvdVersion >= "0.3.0", OctetStream: s.EnvdVersion >= "0.5.7",
+	}, s.Holds)
 	if err != nil {
 		fail(w, http.StatusInternalServerError, err.Error())
 		return

@@ -1,4 +1,4 @@
-package local
+package outlet
 
 import (
 	"context"
@@ -17,41 +17,42 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// connection is what leads one process out. It is a relay of its own, so that
+// Connection is what leads one process out. It is a relay of its own, so that
 // nothing of one phase (an open connection, a name, a line of the report) is the
 // next one's; nil where nothing leads out.
-type connection struct {
-	network *network
-	relay   *relay.Relay
-	watch   watch
+type Connection struct {
+	// Relay also carries what others than the outlet's sockets have accepted.
+	Relay  *relay.Relay
+	outlet *Outlet
+	watch  watch
 }
 
-// connect starts the relay of a process. Where its policy opens nothing, the
-// relay refuses whatever comes.
-func (c *container) connect(ctx context.Context, p sandbox.Process, policy sandbox.NetworkPolicy) (_ *connection, err error) {
-	if c.network == nil {
-		return nil, nil
-	}
-	config := relay.Config{Policy: c.network.policy, Resolver: c.rt.options.Resolver}
-	if p.Network != nil {
-		if config.Policy, err = c.network.narrow(policy); err != nil {
+// Connect starts the relay of a process. own is its normal policy, which must lie
+// within the container's; nil means that one. Where a policy opens nothing, the relay
+// refuses whatever comes.
+func (o *Outlet) Connect(ctx context.Context, own *sandbox.NetworkPolicy) (_ *Connection, err error) {
+	config := relay.Config{Policy: o.policy, Resolver: o.options.Resolver}
+	hostProxy := o.own.HostProxy
+	if own != nil {
+		if config.Policy, err = o.narrow(*own); err != nil {
 			return nil, err
 		}
+		hostProxy = own.HostProxy
 	}
-	if policy.HostProxy {
-		config.Proxy = c.rt.options.Proxy
+	if hostProxy {
+		config.Proxy = o.options.Proxy
 	}
-	conn := &connection{network: c.network, relay: relay.New(context.WithoutCancel(ctx), config)}
-	if err := conn.serve(); err != nil {
-		conn.relay.Close()
+	c := &Connection{outlet: o, Relay: relay.New(context.WithoutCancel(ctx), config)}
+	if err := c.serve(); err != nil {
+		c.Relay.Close()
 		return nil, err
 	}
-	return conn, nil
+	return c, nil
 }
 
 // narrow is a process's policy, which must lie within the container's.
-func (n *network) narrow(p sandbox.NetworkPolicy) (*relay.Policy, error) {
-	policy, err := relayPolicy(p)
+func (o *Outlet) narrow(p sandbox.NetworkPolicy) (*relay.Policy, error) {
+	policy, err := parse(p)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +60,15 @@ func (n *network) narrow(p sandbox.NetworkPolicy) (*relay.Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := policy.Within(n.policy, own); err != nil {
+	if err := policy.Within(o.policy, own); err != nil {
 		return nil, fmt.Errorf("the process's network is wider than its container's: %w", err)
 	}
 	return policy, nil
 }
 
 // serve hands the container's sockets to the relay. It closes copies of them.
-func (c *connection) serve() error {
-	for i, socket := range c.network.sockets {
+func (c *Connection) serve() error {
+	for i, socket := range c.outlet.sockets {
 		f, err := duplicate(socket)
 		if err != nil {
 			return err
@@ -77,67 +78,68 @@ func (c *connection) serve() error {
 			if err != nil {
 				return fmt.Errorf("serve names: %w", err)
 			}
-			c.relay.ServeUDP(udp)
+			c.Relay.ServeUDP(udp)
 			continue
 		}
 		l, err := netns.Listener(f)
 		if err != nil {
 			return fmt.Errorf("serve connections: %w", err)
 		}
-		c.relay.Serve(watchedListener{l, &c.watch})
+		c.Relay.Serve(watchedListener{l, c})
 	}
 	return nil
 }
 
 func duplicate(f *os.File) (*os.File, error) {
-	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	var copied int
+	err := control(f, func(fd int) (err error) {
+		copied, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("copy a socket: %w", err)
 	}
-	return os.NewFile(uintptr(fd), f.Name()), nil
+	return os.NewFile(uintptr(copied), f.Name()), nil
 }
 
-// end closes the relay of a process that has ended, with all that it started,
-// and tells what it did.
-func (c *connection) end(exit *sandbox.Exit) {
+// control has something done with a descriptor that stays open meanwhile. A file that
+// is closed is an error.
+func control(f syscall.Conn, do func(fd int) error) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	if outer := raw.Control(func(fd uintptr) { err = do(int(fd)) }); outer != nil {
+		return outer
+	}
+	return err
+}
+
+// End closes the relay of a process that has ended, with all that it started, and
+// tells what it did.
+func (c *Connection) End(exit *sandbox.Exit) {
 	if c == nil {
 		return
 	}
-	c.relay.Close()
-	report := c.relay.Report()
+	c.Relay.Close()
+	report := c.Relay.Report()
 	exit.Violations = append(exit.Violations, report.Violations...)
 	exit.Network = sandbox.NetworkUse{
 		Connections: report.Connections, BytesSent: report.BytesSent, BytesReceived: report.BytesReceived,
 		Queries: report.Queries, Failures: report.Failures,
 	}
-	refused, err := c.network.refused()
+	refused, err := c.outlet.refused()
 	if err != nil {
 		exit.Network.Failures = append(exit.Network.Failures, "what the kernel refused cannot be told: "+err.Error())
 	}
 	exit.Violations = append(exit.Violations, refused...)
 }
 
-// abandon closes the relay of a process that did not start.
-func (c *connection) abandon() {
+// Abandon closes the relay of a process that did not start.
+func (c *Connection) Abandon() {
 	if c != nil {
-		c.relay.Close()
+		c.Relay.Close()
 	}
-}
-
-// refused are lines about what the kernel has refused since the process before.
-func (n *network) refused() (lines []string, err error) {
-	if n.filter == nil {
-		return nil, nil
-	}
-	list, err := netns.Refused(n.filter)
-	for _, r := range list {
-		if !n.told[r] {
-			n.told[r] = true
-			lines = append(lines, r.String()+" refused: only TCP and name queries leave the sandbox")
-		}
-	}
-	slices.Sort(lines)
-	return lines, err
 }
 
 // What a program has sent when it ends is still carried, like what is in its
@@ -150,9 +152,9 @@ const (
 	settleQuiet = 5 * time.Millisecond
 )
 
-// settle waits until the relay has taken everything that the program has sent,
+// Settle waits until the relay has taken everything that the program has sent,
 // for a while.
-func (c *connection) settle() {
+func (c *Connection) Settle() {
 	if c == nil {
 		return
 	}
@@ -163,14 +165,20 @@ func (c *connection) settle() {
 	}
 }
 
-func (c *connection) settled() bool {
-	for i, socket := range c.network.sockets {
-		if i == 0 && unread(int(socket.Fd())) {
-			return false
-		}
-		info, err := unix.GetsockoptTCPInfo(int(socket.Fd()), unix.IPPROTO_TCP, unix.TCP_INFO)
-		// Of a listener, tcpi_unacked are those that wait to be accepted.
-		if i > 0 && err == nil && info.Unacked > 0 {
+func (c *Connection) settled() bool {
+	for i, socket := range c.outlet.sockets {
+		waits := false
+		_ = control(socket, func(fd int) error { // closed by now: nothing waits
+			if i == 0 {
+				waits = unread(fd)
+				return nil
+			}
+			info, err := unix.GetsockoptTCPInfo(fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+			// Of a listener, tcpi_unacked are those that wait to be accepted.
+			waits = err == nil && info.Unacked > 0
+			return nil
+		})
+		if waits {
 			return false
 		}
 	}
@@ -182,18 +190,21 @@ func unread(fd int) bool {
 	return err == nil && n > 0
 }
 
+// Watch has [Connection.Settle] wait for what this connection still holds.
+func (c *Connection) Watch(conn net.Conn) { c.watch.add(conn) }
+
 // watchedListener has a watch on what it accepts. What it returns is the plain
 // connection, whose bytes can stay in the kernel.
 type watchedListener struct {
 	net.Listener
-	watch *watch
+	of *Connection
 }
 
 // Accept implements [net.Listener].
 func (l watchedListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err == nil {
-		l.watch.add(conn)
+		l.of.Watch(conn)
 	}
 	return conn, err
 }

@@ -1,0 +1,343 @@
+// Package kept keeps directories that others have sent, such as build caches, for
+// containers to read.
+//
+// Each has an owner, and nobody else ever sees it: who could fill another's cache
+// would choose what that one runs. It belongs to an image as well, by its digest.
+//
+//	DIR/OWNER/IMAGE/NAME/tree   what is mounted, read-only
+//	DIR/OWNER/IMAGE/NAME/size   what it takes, in decimal
+//	DIR/tmp-…                   one that is on its way
+//
+// An archive has regular files, directories and symbolic links, within bounds, or is
+// refused as a whole. A directory appears by a rename, when it is complete. What was not used for
+// longest makes room for the next, unless a container has it.
+package kept
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Limits bound what is kept.
+type Limits struct {
+	// EntryBytes and EntryNames are the most of one directory, OwnerBytes what one
+	// owner's take together, and TotalBytes all of them. Each name counts as a page,
+	// and each file as whole pages.
+	EntryBytes, EntryNames, OwnerBytes, TotalBytes int64
+	// Uploads is how many may be on their way.
+	Uploads int64
+}
+
+// DefaultLimits hold the standard library of a few versions of Go for each owner.
+func DefaultLimits() Limits {
+	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 4}
+}
+
+// What stands in the way of keeping a directory.
+var (
+	// ErrName is a name that no directory is kept under.
+	ErrName = errors.New("a kept directory is named by 1 to 128 letters, digits, dots, dashes and underscores, and begins with a letter or digit")
+	// ErrArchive is an archive that is not unpacked.
+	ErrArchive = errors.New("the archive is refused")
+	// ErrFull says that there is no room, or too much on its way.
+	ErrFull = errors.New("there is no room for what should be kept")
+	// ErrNotKept says that there is no such directory.
+	ErrNotKept = errors.New("it is not kept here")
+)
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+
+const (
+	treeName = "tree"
+	sizeName = "size"
+	onItsWay = "tmp-"
+	// abandoned is the age of one that is on its way no more.
+	abandoned = 6 * time.Hour
+	pageBytes = 4096
+)
+
+// Key names a directory.
+type Key struct{ Owner, Image, Name string }
+
+// path is where it is, by names that cannot lead anywhere else.
+func (k Key) path() (string, error) {
+	if !nameForm.MatchString(k.Name) {
+		return "", ErrName
+	}
+	return path.Join(short(k.Owner), short(k.Image), k.Name), nil
+}
+
+func short(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// Store keeps directories. It is safe for concurrent use.
+type Store struct {
+	dir     string
+	root    *os.Root
+	limits  Limits
+	uploads *semaphore.Weighted
+
+	mu      sync.Mutex
+	entries map[string]*entry // by path
+}
+
+type entry struct {
+	path string
+	size int64
+	used time.Time
+	held int
+}
+
+func (e *entry) owner() string { owner, _, _ := strings.Cut(e.path, "/"); return owner }
+
+// Open opens a directory of them.
+func Open(dir string, limits Limits) (*Store, error) {
+	// What is below may be written by whoever gets there, as it must be where it is
+	// mounted; nobody on this host gets there.
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make the directory of what other servers keep here: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err == nil {
+		err = root.Chmod(".", 0o700)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, root: root, limits: limits, uploads: semaphore.NewWeighted(limits.Uploads), entries: map[string]*entry{}}
+	if err := s.read(); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("read the directory of what other servers keep here: %w", err)
+	}
+	return s, nil
+}
+
+// Close frees the store; what is kept stays.
+func (s *Store) Close() error { return s.root.Close() }
+
+// read finds what is there, and removes what is no use any more.
+func (s *Store) read() error {
+	files := s.root.FS()
+	old, err := fs.Glob(files, onItsWay+"*")
+	if err != nil {
+		return err
+	}
+	for _, name := range old {
+		if info, err := s.root.Lstat(name); err == nil && time.Since(info.ModTime()) > abandoned {
+			_ = s.root.RemoveAll(name)
+		}
+	}
+	sizes, err := fs.Glob(files, "*/*/*/"+sizeName)
+	if err != nil {
+		return err
+	}
+	for _, name := range sizes {
+		text, err := fs.ReadFile(files, name)
+		size, wrong := strconv.ParseInt(string(text), 10, 64)
+		info, gone := s.root.Lstat(path.Dir(name))
+		if errors.Join(err, wrong, gone) != nil {
+			_ = s.root.RemoveAll(path.Dir(name))
+			continue
+		}
+		s.entries[path.Dir(name)] = &entry{path: path.Dir(name), size: size, used: info.ModTime()}
+	}
+	return nil
+}
+
+// Has tells whether a directory is kept.
+func (s *Store) Has(k Key) (bool, error) {
+	name, err := k.path()
+	if err != nil {
+		return false, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.entries[name]
+	return ok, nil
+}
+
+// Hold gives the host path of a directory, which stays until release is called.
+func (s *Store) Hold(k Key) (dir string, release func(), err error) {
+	name, err := k.path()
+	if err != nil {
+		return "", nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.entries[name]
+	if !ok {
+		return "", nil, fmt.Errorf("%s: %w", k.Name, ErrNotKept)
+	}
+	e.held++
+	e.used = time.Now()
+	_ = s.root.Chtimes(name, e.used, e.used) // else it goes sooner after a restart
+	return filepath.Join(s.dir, name, treeName), sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		e.held--
+	}), nil
+}
+
+// Keep unpacks an archive and keeps it. One that is kept already stays as it is.
+func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
+	name, err := k.path()
+	if err != nil {
+		return err
+	}
+	if !s.uploads.TryAcquire(1) {
+		return fmt.Errorf("%w: others are being sent", ErrFull)
+	}
+	defer s.uploads.Release(1)
+	way, tree, err := s.begin()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.root.RemoveAll(way) }() // it is not there when it has its name
+	defer tree.Close()
+	u := unpacker{ctx: ctx, root: tree, limits: s.limits}
+	if err := u.unpack(archive); err != nil {
+		return err
+	}
+	if err := s.write(path.Join(way, sizeName), strconv.FormatInt(u.bytes, 10)); err != nil {
+		return err
+	}
+	return s.promote(way, &entry{path: name, size: u.bytes, used: time.Now()})
+}
+
+// begin makes a directory that is on its way, with an empty tree in it.
+func (s *Store) begin() (way string, tree *os.Root, err error) {
+	way = onItsWay + rand.Text()
+	name := path.Join(way, treeName)
+	if err = errors.Join(s.root.Mkdir(way, 0o700), s.root.Mkdir(name, 0o700)); err == nil {
+		err = s.root.Chmod(name, 0o777) // past the umask
+	}
+	if err == nil {
+		tree, err = s.root.OpenRoot(name)
+	}
+	if err != nil {
+		_ = s.root.RemoveAll(way)
+		return "", nil, fmt.Errorf("keep a directory: %w", err)
+	}
+	return way, tree, nil
+}
+
+func (s *Store) write(name, text string) error {
+	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	return errors.Join(err, f.Close())
+}
+
+// promote gives a directory its name, and makes room for it first.
+func (s *Store) promote(way string, e *entry) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.entries[e.path]; ok {
+		return nil
+	}
+	if err := s.makeRoom(e); err != nil {
+		return err
+	}
+	for dir := range parents(e.path) {
+		if err := s.root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	if err := s.root.Rename(way, e.path); err != nil {
+		return fmt.Errorf("keep a directory: %w", err)
+	}
+	s.entries[e.path] = e
+	return nil
+}
+
+// parents are the directories above a path, from the top.
+func parents(name string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i, c := range name {
+			if c == '/' && !yield(name[:i]) {
+				return
+			}
+		}
+	}
+}
+
+// makeRoom removes what was not used for longest, of this owner's or of all, until e
+// fits. The caller holds the lock.
+func (s *Store) makeRoom(e *entry) error {
+	byAge := make([]*entry, 0, len(s.entries))
+	var own, all int64
+	for _, other := range s.entries {
+		byAge = append(byAge, other)
+		all += other.size
+		if other.owner() == e.owner() {
+			own += other.size
+		}
+	}
+	slices.SortFunc(byAge, func(a, b *entry) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path)) })
+	for _, other := range byAge {
+		mine := other.owner() == e.owner()
+		tooMuch := own+e.size > s.limits.OwnerBytes && mine || all+e.size > s.limits.TotalBytes
+		if !tooMuch || other.held > 0 {
+			continue
+		}
+		if err := s.root.RemoveAll(other.path); err != nil {
+			return fmt.Errorf("make room for what should be kept: %w", err)
+		}
+		delete(s.entries, other.path)
+		all -= other.size
+		if mine {
+			own -= other.size
+		}
+	}
+	if own+e.size > s.limits.OwnerBytes || all+e.size > s.limits.TotalBytes {
+		return fmt.Errorf("%w: what is there is in use", ErrFull)
+	}
+	return nil
+}
+
+// Links keeps a directory of symbolic links, by its content: program names that lead
+// to programs of this host. It gives the directory's host path.
+func (s *Store) Links(links map[string]string) (string, error) {
+	names := slices.Sorted(maps.Keys(links))
+	text := ""
+	for _, name := range names {
+		text += name + "\x00" + links[name] + "\x00"
+	}
+	dir := "links-" + short(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, made := range []error{s.root.Mkdir(dir, 0o755), s.root.Chmod(dir, 0o755)} {
+		if made != nil && !errors.Is(made, fs.ErrExist) {
+			return "", made
+		}
+	}
+	for _, name := range names {
+		if err := s.root.Symlink(links[name], path.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+	}
+	return filepath.Join(s.dir, dir), nil
+}

@@ -1,0 +1,162 @@
+package kept
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func opened(t *testing.T, limits Limits) (*Store, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "kept")
+	s, err := Open(dir, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, dir
+}
+
+// entry is one of an archive; one with a size and no content is a lie.
+type entryOf struct {
+	tar.Header
+	content string
+}
+
+func archive(t *testing.T, entries ...entryOf) io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		if e.Size == 0 {
+			e.Size = int64(len(e.content))
+		}
+		if err := w.WriteHeader(&e.Header); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(w, e.content)
+	}
+	_ = w.Close() // fails where an entry lies, and what was written is the archive
+	return &b
+}
+
+func file(name, content string) entryOf { return entryOf{tar.Header{Name: name}, content} }
+
+var key = Key{Owner: "a", Image: "sha256:1", Name: "go-1.26"}
+
+func TestHostileArchives(t *testing.T) {
+	limits := DefaultLimits()
+	limits.EntryBytes, limits.EntryNames = 1<<20, 100
+	many := make([]entryOf, 101)
+	for i := range many {
+		many[i] = file(strings.Repeat("x", i+1), "")
+	}
+	for name, entries := range map[string][]entryOf{
+		"out of it":              {file("../x", "x")},
+		"out of it, later":       {file("a/../../x", "x")},
+		"absolute":               {file("/etc/x", "x")},
+		"a link to nothing":      {{tar.Header{Name: "l", Typeflag: tar.TypeSymlink}, ""}},
+		"a directory in a link":  {file("a/x", "x"), {tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "a"}, ""}, {tar.Header{Name: "l/d/", Typeflag: tar.TypeDir}, ""}},
+		"a file through a link":  {{tar.Header{Name: "l", Typeflag: tar.TypeSymlink, Linkname: "/etc"}, ""}, file("l/x", "x")},
+		"a hard link":            {file("a", "x"), {tar.Header{Name: "l", Typeflag: tar.TypeLink, Linkname: "a"}, ""}},
+		"a device":               {{tar.Header{Name: "d", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}, ""}},
+		"a FIFO":                 {{tar.Header{Name: "f", Typeflag: tar.TypeFifo}, ""}},
+		"the same file twice":    {file("a", "x"), file("a", "y")},
+		"a file as a directory":  {file("a", "x"), file("a/b", "y")},
+		"a directory, then file": {{tar.Header{Name: "a/", Typeflag: tar.TypeDir}, ""}, file("a", "y")},
+		"many names":             many,
+		"a large file":           {file("a", strings.Repeat("x", 2<<20))},
+		"many bytes":             {file("a", strings.Repeat("x", 600<<10)), file("b", strings.Repeat("x", 600<<10))},
+		"a size that is a lie":   {{tar.Header{Name: "a", Size: 1 << 19}, "short"}},
+		"a deep name":            {file(strings.Repeat("d/", 100)+"x", "x")},
+		"a long name":            {file(strings.Repeat("n", 2000), "x")},
+		"the root itself":        {file(".", "x")},
+	} {
+		s, dir := opened(t, limits)
+		if err := s.Keep(t.Context(), key, archive(t, entries...)); !errors.Is(err, ErrArchive) {
+			t.Errorf("%s: %v, want it refused", name, err)
+		}
+		if ok, err := s.Has(key); ok || err != nil {
+			t.Errorf("%s is kept", name)
+		}
+		if left, _ := os.ReadDir(dir); len(left) > 0 {
+			t.Errorf("%s leaves %v", name, left)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	s, _ := opened(t, DefaultLimits())
+	for _, name := range []string{"", ".", "..", "../x", "a/b", ".hidden", strings.Repeat("x", 200), "a\x00b"} {
+		if err := s.Keep(t.Context(), Key{Owner: "a", Image: "b", Name: name}, archive(t)); !errors.Is(err, ErrName) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// A link is kept as it is: where it leads is for programs in a container to see.
+func TestLinksAreKept(t *testing.T) {
+	s, _ := opened(t, DefaultLimits())
+	if err := s.Keep(t.Context(), key, archive(t, file("a/f", "x"), entryOf{tar.Header{Name: "a/out", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, ""})); err != nil {
+		t.Fatal(err)
+	}
+	path, release, err := s.Hold(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	if to, err := os.Readlink(filepath.Join(path, "a/out")); to != "/etc/passwd" || err != nil {
+		t.Errorf("the link leads to %q, %v", to, err)
+	}
+}
+
+func TestKeepAndHold(t *testing.T) {
+	limits := DefaultLimits()
+	limits.OwnerBytes = 3 * (pageBytes + pageBytes) // three small files
+	s, dir := opened(t, limits)
+	named := func(name string) Key { return Key{Owner: "a", Image: "b", Name: name} }
+	for _, name := range []string{"1", "2", "3"} {
+		if err := s.Keep(t.Context(), named(name), archive(t, file("f", name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, release, err := s.Hold(named("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(path, "f")); string(text) != "1" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+	has := func(s *Store, name string, want bool) {
+		t.Helper()
+		if ok, err := s.Has(named(name)); ok != want || err != nil {
+			t.Errorf("%s is kept: %v, %v", name, ok, err)
+		}
+	}
+	if err := s.Keep(t.Context(), named("4"), archive(t, file("f", "4"))); err != nil {
+		t.Fatal(err)
+	}
+	has(s, "1", true) // it is in use
+	has(s, "2", false)
+	has(s, "4", true)
+	if err := s.Keep(t.Context(), Key{Owner: "other", Image: "b", Name: "1"}, archive(t, file("f", "x"))); err != nil {
+		t.Errorf("another owner: %v", err)
+	}
+	has(s, "3", true)
+	release()
+	again, err := Open(dir, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	has(again, "4", true)
+	has(again, "2", false)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory is open to others: %v, %v", info.Mode(), err)
+	}
+}

@@ -1,0 +1,241 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/kept"
+	"github.com/sandbox-run/sandbox-run/internal/store"
+	"github.com/sandbox-run/sandbox-run/internal/tunnel"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+const (
+	// containerIdle is how long a container may do nothing: it holds a place.
+	containerIdle = 10 * time.Minute
+	// keepAgain is when a cache may be sent again that had no room.
+	keepAgain = 5 * time.Second
+)
+
+var (
+	errShuttingDown = errors.New("the server is shutting down")
+	errIdle         = fmt.Errorf("the container did nothing for %v", containerIdle)
+)
+
+// hosted is a container of another server's.
+type hosted struct {
+	s      *Server
+	r      *http.Request
+	who    auth.Principal
+	ctx    context.Context //nolint:containedctx // of the connection
+	hangUp context.CancelCauseFunc
+	began  time.Time
+	idle   *time.Timer
+
+	creating sync.Mutex // one creation, one start at a time
+
+	mu        sync.Mutex
+	busy      int // calls that go on
+	container sandbox.Container
+	spec      sandbox.Spec
+	scratches map[string]*kept.Scratch // by target
+	release   []func()                 // when the container is gone
+	grant     *capacity.Grant
+	granted   int64
+	running   sandbox.Running
+	call      uint32 // that running belongs to
+	audit     string // the id of its line
+	last      sandbox.Exit
+
+	cpuSeconds float64
+}
+
+func newHosted(ctx context.Context, s *Server, r *http.Request, who auth.Principal) *hosted {
+	h := &hosted{s: s, r: r, who: who, ctx: ctx, began: time.Now(), scratches: map[string]*kept.Scratch{}}
+	h.idle = time.AfterFunc(containerIdle, func() { h.hangUp(errIdle) })
+	return h
+}
+
+// serve answers one call.
+func (h *hosted) serve(call *tunnel.Call) tunnel.Answer {
+	h.begin()
+	defer h.done()
+	r, err := call.Request()
+	if err != nil {
+		return tunnel.Failed(fmt.Errorf("this server does not understand the request; is it of another version? %w", err))
+	}
+	if r.Op == tunnel.OpCreate {
+		return h.create(call, r)
+	}
+	h.mu.Lock()
+	c := h.container
+	h.mu.Unlock()
+	if c == nil {
+		return tunnel.Failed(errors.New("there is no container yet"))
+	}
+	switch r.Op {
+	case tunnel.OpStart:
+		return h.start(call, c, r)
+	case tunnel.OpDelete:
+		return tunnel.Failed(c.Delete(h.ctx))
+	case tunnel.OpSignal, tunnel.OpKill, tunnel.OpMetrics, tunnel.OpResize:
+		return h.control(r)
+	}
+	return h.files(call, c, r)
+}
+
+// begin and done count calls: a container without any is idle.
+func (h *hosted) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.busy++
+	h.idle.Stop()
+}
+
+func (h *hosted) done() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.busy--; h.busy == 0 {
+		h.idle.Reset(containerIdle)
+	}
+}
+
+// create makes the container.
+func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
+	h.creating.Lock()
+	defer h.creating.Unlock()
+	if h.container != nil || r.Spec == nil {
+		return tunnel.Failed(errors.New("a connection has one container, with a specification"))
+	}
+	if err := h.s.drained(); err != nil {
+		return tunnel.Failed(&tunnel.Elsewhere{Reason: err.Error()})
+	}
+	ctx := call.Context()
+	root, err := h.s.planned(ctx, r.Spec.Spec(), r.Spec.Digest)
+	if err != nil {
+		return tunnel.Failed(err)
+	}
+	spec, err := h.specify(r.Spec, root)
+	if err != nil {
+		return tunnel.Failed(err)
+	}
+	if err := h.admit(ctx, h.s.usualMemory(spec)); err != nil {
+		return tunnel.Failed(err)
+	}
+	if err := h.record(ctx, root, spec); err != nil {
+		return tunnel.Failed(err)
+	}
+	c, err := h.s.Runtime.Create(ctx, spec)
+	if err != nil {
+		return tunnel.Failed(err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.container, h.spec = c, spec
+	h.s.metrics.containers.Inc()
+	for _, scratch := range h.scratches {
+		go scratch.Watch(h.ctx, spec.BuildDisk, h.hangUp)
+	}
+	return tunnel.Answer{Created: &tunnel.Created{ID: c.ID(), Isolation: c.Isolation()}}
+}
+
+// admit takes what the container may use from what there is. Nothing runs in it
+// meanwhile, so that a larger grant takes the place of a smaller one.
+func (h *hosted) admit(ctx context.Context, memory int64) error {
+	if h.grant != nil && h.granted >= memory {
+		return nil
+	}
+	if h.grant != nil {
+		h.grant.Release()
+		h.grant = nil
+	}
+	grant, err := h.s.Ledger.Acquire(ctx, capacity.Demand{Tenant: h.who.Tenant, MemoryBytes: memory})
+	var full *capacity.FullError
+	var tooLarge *capacity.TooLargeError
+	switch {
+	case errors.As(err, &full):
+		return &tunnel.Elsewhere{Reason: full.Reason}
+	case errors.As(err, &tooLarge):
+		return &sandbox.UnsupportedError{What: "so much memory", Reason: tooLarge.Error()}
+	case err != nil:
+		return err
+	}
+	h.grant, h.granted = grant, memory
+	return nil
+}
+
+// containerStatus is the status of the audit line of a container that has ended.
+const containerStatus = "container"
+
+// record writes the audit line: what a container ran is not known when it begins.
+func (h *hosted) record(ctx context.Context, root root, spec sandbox.Spec) error {
+	if h.s.Store == nil {
+		return nil
+	}
+	limits, err := json.Marshal(map[string]int64{"memory_bytes": h.granted, "disk_bytes": spec.Disk.Bytes, "build_bytes": spec.BuildDisk.Bytes})
+	if err != nil {
+		return err
+	}
+	id := executor.NewID(h.began)
+	err = h.s.Store.BeginRun(ctx, store.Run{
+		ID: id, Started: h.began, Tenant: h.who.Tenant, KeyID: h.who.KeyID, RequestID: requestID(h.r),
+		Language: root.language, Version: root.version, Limits: limits, Node: h.s.Containers.Node,
+	})
+	if err == nil {
+		h.audit = id
+	}
+	return err
+}
+
+// end removes all that there is, when the connection is over.
+func (h *hosted) end(session *tunnel.Session) {
+	h.hangUp(session.Err())
+	h.remove() // what still goes on ends with it
+	session.Close()
+	h.remove() // what was made meanwhile
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.idle.Stop()
+	for _, scratch := range h.scratches {
+		if err := scratch.Close(); err != nil {
+			h.s.Log.Warn("a scratch directory is left behind", "error", err.Error())
+		}
+	}
+	for _, release := range h.release {
+		release()
+	}
+	if h.grant != nil {
+		h.grant.Release()
+	}
+	h.s.Log.Info("container ended", "request_id", requestID(h.r), "cause", context.Cause(h.ctx).Error(), "cpu_seconds", h.cpuSeconds)
+	if h.audit == "" {
+		return
+	}
+	wall := time.Since(h.began).Seconds()
+	if err := h.s.Store.EndRun(context.WithoutCancel(h.ctx), h.audit, store.RunEnd{
+		Finished: time.Now(), Status: containerStatus, ExitCode: h.last.Code, CPUSeconds: &h.cpuSeconds, WallSeconds: &wall,
+		MemoryPeakBytes: h.last.Metrics.MemoryPeakBytes,
+	}); err != nil {
+		h.s.Log.Error("an audit line could not be completed", "run", h.audit, "error", err.Error())
+	}
+}
+
+func (h *hosted) remove() {
+	h.mu.Lock()
+	c := h.container
+	h.mu.Unlock()
+	if c == nil {
+		return
+	}
+	if err := c.Delete(context.WithoutCancel(h.ctx)); err != nil {
+		h.s.Log.Error("something of a container was left behind; sandbox-run gc removes it", "error", err.Error())
+	}
+}

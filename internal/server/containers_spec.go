@@ -1,0 +1,173 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/kept"
+	"github.com/sandbox-run/sandbox-run/internal/tunnel"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// maxMounts is how many a container may have of its near side's choosing.
+const maxMounts = 64
+
+// preparation is how many times as long as a compiler the filling of a cache may take.
+const preparation = 10
+
+// specify is what a container is made of: what was asked for, within what the
+// operator gives, and this host's part of it.
+func (h *hosted) specify(asked *tunnel.Spec, root root) (sandbox.Spec, error) {
+	spec := asked.Spec()
+	spec.Tenant = h.who.Tenant
+	var err error
+	if spec.Level, err = h.s.level(spec.Level); err != nil {
+		return spec, &sandbox.UnsupportedError{What: "isolation " + string(asked.Level), Reason: err.Error()}
+	}
+	spec.Network = spec.Network.Normal()
+	if err := spec.Network.Validate(); err != nil {
+		return spec, err
+	}
+	if err := h.s.Containers.mayReach(spec.Network); err != nil {
+		return spec, plainNetwork(err)
+	}
+	c := h.s.Containers.Config
+	most := max(c.MaxDiskBytes, c.DefaultDiskBytes, c.CompileDiskBytes)
+	for _, d := range []sandbox.DiskLimit{spec.Disk, spec.BuildDisk} {
+		if d.Bytes < 0 || d.Inodes < 0 || c.MaxDiskBytes > 0 && d.Bytes > most || d.Inodes > max(d.Bytes/bytesPerInode, leastInodes) {
+			return spec, &sandbox.UnsupportedError{What: fmt.Sprintf("a disk of %d bytes with %d files", d.Bytes, d.Inodes), Reason: fmt.Sprintf(
+				"the other server gives up to %d bytes, and a file for each %d of them", most, bytesPerInode)}
+		}
+	}
+	spec.Mounts = slices.Clone(root.mounts)
+	return spec, h.mount(&spec, asked.Mounts, root)
+}
+
+const (
+	bytesPerInode = 4096
+	leastInodes   = 64
+)
+
+// plainNetwork is a refusal of a network as the near side's runtime would have it.
+func plainNetwork(err error) error {
+	var p *api.Problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	return &sandbox.NetworkError{Field: "allow", Detail: p.Detail}
+}
+
+// mount adds what the near side has mounted: none of it is of its own host.
+func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) error {
+	if len(mounts) > maxMounts {
+		return &sandbox.UnsupportedError{What: fmt.Sprintf("a container with %d mounts", len(mounts)), Reason: fmt.Sprintf("%d are the most", maxMounts)}
+	}
+	for _, m := range mounts {
+		if !path.IsAbs(m.Target) || path.Clean(m.Target) != m.Target || m.Target == "/" {
+			return fmt.Errorf("%.100q is no place for a mount", m.Target)
+		}
+		made := sandbox.Mount{Target: m.Target, Overlay: m.Overlay && m.Kept != ""}
+		switch {
+		case m.Kept != "" && m.Writable:
+			return &sandbox.UnsupportedError{What: "writing to what is kept", Reason: "other containers read it"}
+		case m.Kept != "":
+			dir, release, err := h.s.Containers.Kept.Hold(keyOf(h.who, root.Image, m.Kept))
+			if errors.Is(err, kept.ErrNotKept) {
+				return &tunnel.Elsewhere{Reason: "it does not keep " + m.Kept + " any more"}
+			}
+			if err != nil {
+				return err
+			}
+			h.release = append(h.release, release)
+			made.Source = dir
+		case m.Writable:
+			scratch, err := h.scratch(spec, m.Target)
+			if err != nil {
+				return err
+			}
+			made.Source, made.Writable = scratch.Dir(), true
+		}
+		spec.Mounts = append(spec.Mounts, made)
+	}
+	return nil
+}
+
+// scratch is what an empty writable directory is: one of this host's, with the limit
+// of the build disk.
+func (h *hosted) scratch(spec *sandbox.Spec, target string) (*kept.Scratch, error) {
+	if spec.BuildDisk.Bytes == 0 || h.scratches[target] != nil {
+		return nil, &sandbox.UnsupportedError{What: "a writable " + target, Reason: "it needs a build disk, and a place of its own"}
+	}
+	scratch, err := h.s.Containers.Kept.Scratch()
+	if err == nil {
+		h.scratches[target] = scratch
+	}
+	return scratch, err
+}
+
+// usualMemory is what a container takes until a program of it asks for more.
+func (s *Server) usualMemory(spec sandbox.Spec) int64 {
+	c := s.Containers.Config
+	if spec.BuildDisk.Bytes > 0 {
+		return max(c.Defaults.MemoryBytes, c.Compile.MemoryBytes)
+	}
+	return c.Defaults.MemoryBytes
+}
+
+// limit holds a program to what the operator gives. What was not asked for by name
+// is lowered, and memory and time are not: a verdict would name another limit.
+func (s *Server) limit(l sandbox.Limits) (sandbox.Limits, error) {
+	if err := l.Validate(); err != nil {
+		return l, err
+	}
+	c := s.Containers.Config
+	wall := max(c.Ceilings.WallTime, preparation*c.Compile.WallTime, c.InstallTimeout, c.Defaults.WallTime)
+	memory := max(c.Ceilings.MemoryBytes, c.Compile.MemoryBytes, c.Defaults.MemoryBytes)
+	if c.Ceilings.MemoryBytes == 0 {
+		memory = 0
+	}
+	named := func(name string) bool { return slices.Contains(l.Strict, name) }
+	over := func(what, most string) error {
+		return &sandbox.UnsupportedError{What: what, Reason: "the other server gives up to " + most}
+	}
+	l.WallTime = orDefault(l.WallTime, wall)
+	l.MemoryBytes = orDefault(l.MemoryBytes, c.Defaults.MemoryBytes)
+	l.CPUs = orDefault(l.CPUs, c.Defaults.CPUs)
+	l.Processes = orDefault(l.Processes, c.Defaults.Processes)
+	l.OpenFiles = orDefault(l.OpenFiles, c.Defaults.OpenFiles)
+	if l.WallTime > wall {
+		return l, over(fmt.Sprintf("a program of %v", l.WallTime), wall.String())
+	}
+	if memory > 0 && l.MemoryBytes > memory {
+		return l, over(fmt.Sprintf("%d MiB of memory", l.MemoryBytes>>20), fmt.Sprintf("%d MiB", memory>>20))
+	}
+	var ok [3]bool
+	l.CPUs, ok[0] = lowered(l.CPUs, max(c.Ceilings.CPUs, c.Compile.CPUs), c.Ceilings.CPUs > 0, named(sandbox.LimitCPUs))
+	l.Processes, ok[1] = lowered(l.Processes, max(c.Ceilings.Processes, c.Compile.Processes), c.Ceilings.Processes > 0, named(sandbox.LimitProcesses))
+	l.OpenFiles, ok[2] = lowered(l.OpenFiles, max(c.Ceilings.OpenFiles, c.Compile.OpenFiles), c.Ceilings.OpenFiles > 0, named(sandbox.LimitOpenFiles))
+	for i, what := range []string{"so many CPUs", "so many processes", "so many open files"} {
+		if !ok[i] {
+			return l, over(what, "fewer")
+		}
+	}
+	return l, nil
+}
+
+func orDefault[T int64 | float64 | time.Duration](value, otherwise T) T {
+	if value == 0 {
+		return otherwise
+	}
+	return value
+}
+
+// lowered is a value below a ceiling; it is false for one that was asked for by name.
+func lowered[T int64 | float64](value, most T, bounded, named bool) (T, bool) {
+	if !bounded || value <= most {
+		return value, true
+	}
+	return most, !named
+}

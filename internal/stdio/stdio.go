@@ -1,0 +1,79 @@
+// Package stdio copies between the standard streams of a program and the readers
+// and writers of who has started it, in the same way for every runtime.
+package stdio
+
+import (
+	"io"
+	"sync"
+)
+
+// Feed copies the caller's input. It may outlive the program while the caller's
+// reader blocks; what leads to the program is closed then, so it ends at the next
+// byte. A terminal is told of the end instead of being closed: output comes from it.
+func Feed(to io.WriteCloser, from io.Reader, terminal bool) {
+	_, _ = io.Copy(onlyWriter{to}, from)
+	if terminal {
+		_, _ = to.Write([]byte{4}) // end of input on a terminal, VEOF
+		return
+	}
+	_ = to.Close() // the program has ended, or reads its end of file
+}
+
+// onlyWriter hides ReadFrom, whose splice would move the caller's file offset past
+// what the program has read.
+type onlyWriter struct{ io.Writer }
+
+// Output copies what one program writes.
+type Output struct {
+	// Fail is called when a writer has failed, once: nobody waits for what the
+	// program has to say any more.
+	Fail func()
+
+	copies sync.WaitGroup
+	mu     sync.Mutex
+	err    error // the first one of a writer
+}
+
+// Copy begins to copy a stream until its end. When the writer fails, or is nil, the
+// rest is read and dropped, so that the program's end is not held up.
+func (o *Output) Copy(to io.Writer, from io.Reader) {
+	o.copies.Go(func() { o.copy(to, from) })
+}
+
+// size is one read of a full pipe.
+const size = 64 << 10
+
+func (o *Output) copy(to io.Writer, from io.Reader) {
+	buf := make([]byte, size)
+	for {
+		n, err := from.Read(buf)
+		if n > 0 && to != nil {
+			if _, failed := to.Write(buf[:n]); failed != nil {
+				o.failed(failed)
+				to = nil
+			}
+		}
+		if err != nil {
+			return // io.EOF, EIO of a terminal whose other side is gone, closed
+		}
+	}
+}
+
+func (o *Output) failed(err error) {
+	o.mu.Lock()
+	first := o.err == nil
+	if first {
+		o.err = err
+	}
+	o.mu.Unlock()
+	if first {
+		o.Fail()
+	}
+}
+
+// Wait waits until everything that was written has been copied, and returns the
+// first error of a writer. Whoever could write must be dead.
+func (o *Output) Wait() error {
+	o.copies.Wait()
+	return o.err
+}

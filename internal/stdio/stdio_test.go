@@ -1,0 +1,100 @@
+package stdio_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
+)
+
+// pipe is what leads to a program.
+type pipe struct {
+	strings.Builder
+	closed bool
+}
+
+func (p *pipe) Close() error {
+	p.closed = true
+	return nil
+}
+
+func TestFeed(t *testing.T) {
+	for _, c := range []struct {
+		terminal bool
+		want     string
+	}{{false, "in"}, {true, "in\x04"}} {
+		var to pipe
+		stdio.Feed(&to, strings.NewReader("in"), c.terminal)
+		if to.String() != c.want || to.closed == c.terminal {
+			t.Errorf("terminal %v: %q, closed %v", c.terminal, to.String(), to.closed)
+		}
+	}
+}
+
+// A file's offset is where its readers go on: it may not be moved past what the
+// program has taken, as splice does.
+func TestFeedReadsNoFileByItself(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	stdio.Feed(refusing{w}, struct{ io.Reader }{strings.NewReader("in")}, false)
+	if got, err := io.ReadAll(r); err != nil || string(got) != "in" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// refusing has a ReadFrom, as an [os.File] does, that nobody may call.
+type refusing struct{ *os.File }
+
+func (refusing) ReadFrom(io.Reader) (int64, error) { return 0, errors.New("ReadFrom was called") }
+
+// failing fails from the second write on.
+type failing struct {
+	err   error
+	calls int
+}
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.calls++; f.calls > 1 {
+		return 0, f.err
+	}
+	return len(b), nil
+}
+
+func TestOutput(t *testing.T) {
+	var to strings.Builder
+	o := stdio.Output{Fail: func() { t.Error("no writer has failed") }}
+	o.Copy(&to, strings.NewReader("out"))
+	o.Copy(nil, strings.NewReader("dropped"))
+	if err := o.Wait(); err != nil || to.String() != "out" {
+		t.Errorf("%q, %v", to.String(), err)
+	}
+}
+
+// Whoever fails to write is not asked again, the program's end is told once, and
+// what it still writes holds nothing up.
+func TestOutputOfAWriterThatFails(t *testing.T) {
+	r, w := io.Pipe() // everything that is written must be read
+	ended := 0
+	o := stdio.Output{Fail: func() { ended++ }}
+	to := &failing{err: io.ErrShortWrite}
+	o.Copy(to, r)
+	for range 5 {
+		if _, err := w.Write([]byte("out")); err != nil {
+			t.Error(err)
+		}
+	}
+	w.Close()
+	o.Copy(&failing{err: io.ErrShortWrite, calls: 1}, strings.NewReader("out"))
+	if err := o.Wait(); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("error %v", err)
+	}
+	if ended != 1 || to.calls != 2 {
+		t.Errorf("ended %d times, %d writes", ended, to.calls)
+	}
+}

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Image is the root file system that a container has in place of the host's
+// toolchains.
+type Image struct {
+	// Name is what it was asked for by, e.g. python:3.12-slim.
+	Name string
+	// Digest tells its content: an image of another digest may hold something else.
+	Digest string
+	// Env is the environment that the image asks for, K=V, PATH among it.
+	Env []string
+	// Elsewhere tells that containers of it cannot have directories of this host;
+	// see [Keeper].
+	Elsewhere bool
+}
+
+// IsZero tells whether there is no image: containers have the host's toolchains.
+func (i Image) IsZero() bool { return i.Name == "" && i.Digest == "" }
+
+// String is the name, with the digest if that is known: name@digest.
+func (i Image) String() string {
+	if i.Digest == "" || strings.HasSuffix(i.Name, "@"+i.Digest) {
+		return i.Name
+	}
+	return i.Name + "@" + i.Digest
+}
+
+// Keeper is implemented by runtimes that cannot be given directories of this host,
+// such as build caches, and keep read-only copies of them beside their images. A
+// container has what is kept by [Mount.Kept].
+type Keeper interface {
+	// Kept tells whether a directory of this name is kept for containers of spec.
+	Kept(ctx context.Context, spec Spec, name string) (bool, error)
+	// Keep keeps a directory, whose content comes as a tar archive of directories,
+	// regular files and symbolic links, which nobody follows but programs in a
+	// container. It is kept when Keep returns without an error, and not at all
+	// otherwise.
+	Keep(ctx context.Context, spec Spec, name string, content io.Reader) error
+}
+
+// ImageError is an image that was asked for and cannot be used: it does not exist,
+// may not be read, or is for another machine.
+type ImageError struct {
+	Ref  string
+	Err  error
+	Mend string // what to do, a sentence; may be empty
+}
+
+func (e *ImageError) Error() string {
+	s := fmt.Sprintf("the image %s cannot be used: %s", e.Ref, strings.TrimSuffix(e.Err.Error(), "."))
+	if e.Mend != "" {
+		s += ". " + e.Mend
+	}
+	return s
+}
+
+func (e *ImageError) Unwrap() error { return e.Err }

@@ -1,0 +1,74 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/opencontainers/runtime-spec/specs-go"
+
+	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/outlet"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// openNetwork makes the network namespace of a container whose network leads out.
+// Made by us and not by the runtime, it belongs to our own user namespace, so that
+// nothing in the container could ever change its rules.
+func (r *Runtime) openNetwork(b *bundle) (err error) {
+	if !b.spec.Network.LeadsOut() {
+		return nil
+	}
+	if b.netns, err = outlet.NewNamespace(); err != nil {
+		return err
+	}
+	if b.outlet, err = r.outlets.Open(b.spec.Network, b.netns); err != nil {
+		b.joined()
+	}
+	return err
+}
+
+// joined lets the namespace go when the container lives in it, or never will.
+func (b *bundle) joined() {
+	if b.netns != nil {
+		b.netns.Close()
+	}
+}
+
+// network is the container's namespace as the runtime is told of it: by its path
+// where we have made it.
+func (b *bundle) network() specs.LinuxNamespace {
+	ns := specs.LinuxNamespace{Type: specs.NetworkNamespace}
+	if b.netns != nil {
+		ns.Path = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.netns.Fd())
+	}
+	return ns
+}
+
+// connect leads the container's processes out; nil where nothing does.
+func (b *bundle) connect() func(context.Context, *sandbox.NetworkPolicy) (guest.Connection, error) {
+	if b.outlet == nil {
+		return nil
+	}
+	return func(ctx context.Context, own *sandbox.NetworkPolicy) (guest.Connection, error) {
+		return b.outlet.Connect(ctx, own)
+	}
+}
+
+// canLeadOut tells why no network leads out of this runtime's containers, or nil.
+func (r *Runtime) canLeadOut() error {
+	if r.flavour.ownKernel {
+		return errors.New(r.flavour.name + " has a network stack of its own, which our relay is not in")
+	}
+	return r.outlets.Probe()
+}
+
+// networks are the modes that containers may have.
+func (r *Runtime) networks() []sandbox.NetworkMode {
+	modes := []sandbox.NetworkMode{sandbox.NetworkNone, sandbox.NetworkLocalhost}
+	if r.canLeadOut() == nil {
+		modes = append(modes, sandbox.NetworkAllowlist, sandbox.NetworkFull)
+	}
+	return modes
+}

@@ -1,0 +1,31 @@
+package oci
+
+import (
+	"context"
+
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
+)
+
+// judge holds the runtime, and the kernel that programs reach, against the known
+// holes. It asks the runtime for its version, which takes some milliseconds.
+func (f flavour) judge(ctx context.Context) advisory.Verdict {
+	said, _ := f.output(ctx, f.program, "--version") // what it does not say is not known
+	components := []advisory.Component{f.component(said)}
+	if !f.ownKernel {
+		components = append(components, advisory.ThisKernel())
+	}
+	return advisory.Judge(components...)
+}
+
+// component is the runtime by the name that it gives itself, which may be another
+// than its file's.
+func (f flavour) component(said string) advisory.Component {
+	c := advisory.Component{Name: f.name, Program: f.program}
+	if f.ownKernel {
+		c.Name = "runsc"
+	}
+	if name, version := advisory.Said(said); version != "" {
+		c.Name, c.Version = name, version
+	}
+	return c
+}

@@ -1,0 +1,279 @@
+package remote
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/sandbox-run/sandbox-run/internal/tunnel"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+const runtimeName = "remote"
+
+// Runtime makes containers on other servers.
+type Runtime struct {
+	options   Options
+	endpoints []*endpoint     // of the allowed region
+	ctx       context.Context //nolint:containedctx // of what goes on beside, until Close
+	cancel    context.CancelFunc
+	going     sync.WaitGroup
+
+	mu         sync.Mutex
+	closed     bool
+	looked     bool
+	current    *endpoint           // that the last image was asked of
+	planned    map[imageKey]string // the digest that was told last
+	known      *sandbox.Capabilities
+	containers map[*container]struct{}
+}
+
+// New opens the runtime. It does not connect. What goes on beside requests has the
+// values of ctx, and goes on until Close.
+func New(ctx context.Context, o Options) (*Runtime, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runtime{options: o, planned: map[imageKey]string{}, containers: map[*container]struct{}{}}
+	for i, e := range o.Endpoints {
+		made, err := newEndpoint(e, o)
+		if err != nil {
+			return nil, fmt.Errorf("server %d: %w", i+1, err)
+		}
+		if o.Region == "" || e.Region == o.Region {
+			r.endpoints = append(r.endpoints, made)
+		}
+	}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	return r, nil
+}
+
+// Name implements [sandbox.Runtime].
+func (r *Runtime) Name() string { return runtimeName }
+
+// beside does something in the background, unless the runtime is closed.
+func (r *Runtime) beside(do func(context.Context)) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.going.Go(func() { do(r.ctx) })
+	return true
+}
+
+// Probe implements [sandbox.Runtime]: what the server in front can do.
+func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	r.mu.Lock()
+	known := r.known
+	r.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	var c sandbox.Capabilities
+	err := r.try(ctx, func(e *endpoint) error {
+		c = sandbox.Capabilities{}
+		if err := e.get(ctx, "v1/runtime", nil, &c); err != nil {
+			return err
+		}
+		if err := tunnel.CheckCapabilities(&c); err != nil {
+			return &refusal{reason: err.Error(), sick: true}
+		}
+		return nil
+	})
+	if err != nil {
+		return sandbox.Capabilities{Runtime: runtimeName}, err
+	}
+	c.Runtime, c.Volumes = runtimeName, false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known = &c
+	return c, nil
+}
+
+// Image implements [sandbox.Runtime]: the toolchains of the server in front, or what
+// its own runtime has in their place.
+func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
+	var img sandbox.Image
+	err := r.try(ctx, func(e *endpoint) (err error) {
+		if img, err = e.image(ctx, spec); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.planned) >= maxImages {
+			clear(r.planned)
+		}
+		r.current, r.planned[keyOf(spec)] = e, img.Digest
+		return nil
+	})
+	return img, err
+}
+
+// Kept implements [sandbox.Keeper].
+func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (bool, error) {
+	var answer struct {
+		Kept bool `json:"kept"`
+	}
+	err := r.try(ctx, func(e *endpoint) error { return e.get(ctx, keptPath(name), r.keptQuery(spec), &answer) })
+	return answer.Kept, err
+}
+
+// Keep implements [sandbox.Keeper]. The content can be sent once, so the server in
+// front gets it, or none.
+func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, content io.Reader) error {
+	sent := false
+	return r.try(ctx, func(e *endpoint) error {
+		if sent {
+			return &refusal{reason: "not tried: what is to be kept was sent already", again: true}
+		}
+		body := &once{Reader: content, begun: &sent}
+		return e.do(ctx, http.MethodPut, keptPath(name), r.keptQuery(spec), body, &struct{}{})
+	})
+}
+
+// once notes that something was read.
+type once struct {
+	io.Reader
+	begun *bool
+}
+
+func (o *once) Read(p []byte) (int, error) {
+	*o.begun = true
+	return o.Reader.Read(p)
+}
+
+func keptPath(name string) string { return "v1/runtime/kept/" + url.PathEscape(name) }
+
+func (r *Runtime) keptQuery(spec sandbox.Spec) url.Values {
+	q := keyOf(spec).query()
+	q.Set("digest", r.plannedWith(spec))
+	return q
+}
+
+// plannedWith is the digest of the image that was told last for such a container.
+func (r *Runtime) plannedWith(spec sandbox.Spec) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.planned[keyOf(spec)]
+}
+
+var errClosed = errors.New("the runtime is closed")
+
+// Create implements [sandbox.Runtime].
+func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	wire, err := tunnel.NewSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	wire.Digest = r.plannedWith(spec)
+	var made *container
+	err = r.try(ctx, func(e *endpoint) (err error) {
+		made, err = r.create(ctx, e, spec, wire)
+		if errors.As(err, new(*tunnel.Elsewhere)) {
+			e.forgetImage(spec) // it may be that one which has changed
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// create makes a container on one server.
+func (r *Runtime) create(ctx context.Context, e *endpoint, spec sandbox.Spec, wire *tunnel.Spec) (*container, error) {
+	conn, err := e.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &container{runtime: r, endpoint: e, id: runtimeName + "-" + rand.Text(), spec: spec}
+	c.session = tunnel.Near(r.ctx, conn)
+	answer, err := c.session.Do(ctx, tunnel.Request{Op: tunnel.OpCreate, Spec: wire})
+	switch {
+	case err != nil && c.session.Err() != nil && ctx.Err() == nil:
+		err = &refusal{reason: "the connection was lost: " + e.key.Scrub(err.Error()), again: true, sick: true}
+	case err == nil && answer.Created == nil:
+		err = &refusal{reason: "it answers as no sandbox-server does", sick: true}
+	case err == nil && !r.remember(c):
+		err = errClosed
+	}
+	if err != nil {
+		c.session.Close()
+		return nil, err
+	}
+	c.isolation = answer.Created.Isolation
+	if c.isolation.Mechanisms == nil {
+		c.isolation.Mechanisms = map[string]string{}
+	}
+	return c, nil
+}
+
+func (r *Runtime) remember(c *container) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.containers[c] = struct{}{}
+	return true
+}
+
+func (r *Runtime) forget(c *container) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.containers, c)
+}
+
+// Close implements [sandbox.Runtime].
+func (r *Runtime) Close() error {
+	r.mu.Lock()
+	r.closed = true
+	alive := make([]*container, 0, len(r.containers))
+	for c := range r.containers {
+		alive = append(alive, c)
+	}
+	r.mu.Unlock()
+	var errs []error
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	for _, c := range alive {
+		all.Go(func() {
+			if err := c.Delete(r.ctx); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+			}
+		})
+	}
+	all.Wait()
+	r.cancel()
+	r.going.Wait()
+	for _, e := range r.endpoints {
+		if e.http.Transport != r.options.Transport || r.options.Transport == nil {
+			e.http.CloseIdleConnections()
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writable are the directories that files of a container can be reached in.
+func writable(spec sandbox.Spec) []string {
+	dirs := []string{sandbox.WorkspaceDir}
+	if spec.BuildDisk.Bytes > 0 {
+		dirs = append(dirs, sandbox.BuildDir)
+	}
+	for _, m := range spec.Mounts {
+		if m.Writable && m.Source == "" {
+			dirs = append(dirs, m.Target)
+		}
+	}
+	return slices.Clip(dirs)
+}
