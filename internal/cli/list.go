@@ -72,6 +72,9 @@ func languageRows(ctx context.Context, engine Engine) []languageRow {
 		if install == "" {
 			install = info.Elsewhere
 		}
+		if m.Inside {
+			install = ""
+		}
 		rows = append(rows, languageRow{Name: m.Language, Title: info.Title, Reason: m.Reason, Install: install})
 	}
 	return rows

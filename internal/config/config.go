@@ -101,7 +101,7 @@ type Server struct {
 func Default() Config {
 	return Config{
 		Runtime:            "local",
-		Docker:             Docker{Images: dockerImages()},
+		Docker:             Docker{Images: map[string]string{}},
 		E2B:                E2B{Template: "base"},
 		Isolation:          sandbox.LevelAuto,
 		Timeout:            33 * time.Second,
@@ -157,6 +157,7 @@ func load(environ []string) (Config, map[string]string, error) {
 			return c, env, fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
+	c.Docker.fill()
 	if c.DataDir == "" {
 		c.DataDir = defaultDataDir(environ, os.Geteuid())
 	}

@@ -23,7 +23,7 @@ func TestLoadDefaults(t *testing.T) {
 		t.Fatal(warnings, err)
 	}
 	want := Default()
-	want.DataDir = defaultDataDir([]string{"XDG_DATA_HOME=/data"}, os.Geteuid())
+	want.DataDir, want.Docker.Images = defaultDataDir([]string{"XDG_DATA_HOME=/data"}, os.Geteuid()), dockerImages()
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -84,6 +84,22 @@ func TestLoadVariables(t *testing.T) {
 	want.Remote = Remote{"http://r#eu", "eu", secret.New("k"), "/r"}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// One image for all takes the place of the standard ones, and one for a language that
+// of both.
+func TestDockerImages(t *testing.T) {
+	for entry, want := range map[string][2]string{
+		"":                              {"python:3.12-slim", "golang:1.26"},
+		"SANDBOX_DOCKER_IMAGE=all":      {"", ""}, // [Docker.Image]
+		"SANDBOX_DOCKER_IMAGE_PYTHON=p": {"p", "golang:1.26"},
+		"SANDBOX_DOCKER_IMAGE=all SANDBOX_DOCKER_IMAGE_PYTHON=p": {"p", ""},
+	} {
+		c, _, err := Load(strings.Fields(entry))
+		if err != nil || c.Docker.Images["python"] != want[0] || c.Docker.Images["go"] != want[1] {
+			t.Errorf("%s: %v, %v", entry, c.Docker, err)
+		}
 	}
 }
 
@@ -212,7 +228,9 @@ func TestDefaultsAsWritten(t *testing.T) {
 			t.Errorf("%s: %v", v.Name, err)
 		}
 	}
-	if diff := cmp.Diff(Default(), c); diff != "" {
+	want := Default()
+	want.Docker.fill()
+	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
 }

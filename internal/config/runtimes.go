@@ -24,7 +24,8 @@ func runtimes() []string { return append(Runtimes(), RuntimeAuto) }
 // Docker is what an operator decides about the runtime docker. Where its engine is,
 // the variables of the docker command say.
 type Docker struct {
-	// Images are the roots by language, Image that of all other languages.
+	// Images are the roots by language, Image that of all other languages. Without
+	// one for all, the usual languages have the standard public ones.
 	Images map[string]string
 	Image  string
 	// Runtime is an OCI runtime that the engine knows; empty is its default.
@@ -55,6 +56,18 @@ type Remote struct {
 	KeyFile string
 }
 
+// fill gives languages the standard images, unless one is named for all.
+func (d *Docker) fill() {
+	if d.Image != "" {
+		return
+	}
+	for lang, image := range dockerImages() {
+		if d.Images[lang] == "" {
+			d.Images[lang] = image
+		}
+	}
+}
+
 // dockerImages are the standard public images. Java's is a JDK.
 func dockerImages() map[string]string {
 	return map[string]string{
@@ -69,7 +82,7 @@ func technologies() []Variable {
 	list := []Variable{
 		{"SANDBOX_IMAGES", "", "The images that requests may name: patterns such as python:* with commas between them. Unset: at the command line any, in a server those of the image store.", false, setImages},
 		{"SANDBOX_STRICT_VERSIONS", "false", "True refuses an OCI runtime or engine whose version has known holes; otherwise a warning names them.", false, into(parseBool, func(c *Config) *bool { return &c.StrictVersions })},
-		{dockerImageVariable, "", "Runtime docker: the image of the languages that have none of their own below. Any language may have one, by a name such as SANDBOX_DOCKER_IMAGE_RUBY.", false, into(text, func(c *Config) *string { return &c.Docker.Image })},
+		{dockerImageVariable, "", "Runtime docker: the image of all languages that none is named for below; then the defaults there count for nothing. Any language may have one, by a name such as SANDBOX_DOCKER_IMAGE_RUBY.", false, into(text, func(c *Config) *string { return &c.Docker.Image })},
 	}
 	for _, lang := range []string{"python", "javascript", "typescript", "go", "rust", "java"} {
 		list = append(list, imageVariable(lang))

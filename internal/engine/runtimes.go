@@ -58,11 +58,28 @@ func openDocker(ctx context.Context, cfg config.Config, opts Options) (sandbox.R
 // engine if the configuration names that, and names it.
 func Reclaim(ctx context.Context, cfg config.Config, getenv func(string) string) ([]string, error) {
 	removed, err := reclaimHere()
-	if cfg.Runtime != "docker" {
-		return removed, err
+	var more []string
+	var moreErr error
+	switch cfg.Runtime {
+	case "docker":
+		more, moreErr = docker.Reclaim(ctx, docker.Options{Getenv: getenv})
+	case "e2b":
+		more, moreErr = reclaimE2B(ctx, cfg)
 	}
-	more, dockerErr := docker.Reclaim(ctx, docker.Options{Getenv: getenv})
-	return append(removed, more...), errors.Join(err, dockerErr)
+	return append(removed, more...), errors.Join(err, moreErr)
+}
+
+func reclaimE2B(ctx context.Context, cfg config.Config) ([]string, error) {
+	rt, err := openE2B(cfg)
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	n, err := rt.(*e2b.Runtime).Reclaim(ctx)
+	if n > 0 {
+		removed = []string{fmt.Sprintf("%d sandboxes of E2B", n)}
+	}
+	return removed, errors.Join(err, rt.Close())
 }
 
 // secondsPerHour turns prices into those of [e2b.Prices].

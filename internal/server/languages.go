@@ -49,7 +49,9 @@ func catalogueOf(found []language.Toolchain, missing []language.Missing) api.Lan
 		}
 		l.Available = len(l.Versions) > 0
 		if i := slices.IndexFunc(missing, func(m language.Missing) bool { return m.Language == info.Name }); i >= 0 && !l.Available {
-			l.Reason, l.Install = missing[i].Reason, info.Install
+			if l.Reason = missing[i].Reason; !missing[i].Inside {
+				l.Install = info.Install
+			}
 		}
 		all.Languages = append(all.Languages, l)
 	}

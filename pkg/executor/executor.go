@@ -99,7 +99,7 @@ func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result
 func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, missing []language.Missing) {
 	images := map[string]*inside{} // one container of an image answers for all languages
 	for _, lang := range language.All() {
-		spec := sandbox.Spec{Language: lang.Info().Name}
+		spec := sandbox.Spec{Language: lang.Info().Name, NoFetch: true} // a list is no reason to wait for gigabytes
 		img, err := e.runtime.Image(ctx, spec)
 		var f []language.Toolchain
 		var m []language.Missing
@@ -116,7 +116,7 @@ func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, 
 			err = in.err
 		}
 		if err != nil {
-			f, m = nil, []language.Missing{{Language: spec.Language, Reason: err.Error()}}
+			f, m = nil, []language.Missing{{Language: spec.Language, Reason: err.Error(), Inside: true}}
 		}
 		found, missing = append(found, f...), append(missing, m...)
 	}

@@ -69,6 +69,7 @@ type fakeRunning struct {
 	waitErr      error
 	cores        float64 // that it burns
 	metricsErr   error
+	slow         bool // to hear of signals, until it is killed
 
 	mu         sync.Mutex
 	signals    []syscall.Signal
@@ -78,6 +79,9 @@ type fakeRunning struct {
 
 func (r *fakeRunning) Wait() (Exit, error) { <-r.done; return r.exit, r.waitErr }
 func (r *fakeRunning) Signal(sig syscall.Signal) error {
+	if r.slow {
+		<-r.killed
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.signals = append(r.signals, sig); len(r.signals) == 1 {
@@ -254,6 +258,7 @@ func TestManagerStop(t *testing.T) {
 		"obedient":           {obedient, true, 0, false},
 		"deaf":               {deaf, true, DefaultGrace, true},
 		"deaf, with no time": {deaf, false, 0, true},
+		"slow to hear":       {func(r *fakeRunning) Exit { r.slow = true; return deaf(r) }, true, DefaultGrace, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -57,6 +57,8 @@ type Spec struct {
 	// Image is the root file system by name; empty means the host's toolchains, or,
 	// in a runtime that has none of them, its image for the language.
 	Image string
+	// NoFetch leaves an image that is not here where it is: that is an error then.
+	NoFetch bool
 	// Language is what the container is for, and Version which one of it; a runtime
 	// that has more than one image chooses by them. They may be empty.
 	Language, Version string

@@ -18,7 +18,7 @@ import (
 // Which runtimes the verdicts are seen in, beside this machine's kernel, and the
 // image of those that have one. More than one is for make test-runtimes.
 var (
-	otherRuntimes = flag.String("runtimes", usualRuntimes(), "runtimes to test, separated by commas: an OCI runtime with flags of its own, docker=ADDRESS, podman=ADDRESS, remote")
+	otherRuntimes = flag.String("runtimes", usualRuntimes(), "runtimes to test, separated by commas: an OCI runtime with flags of its own, docker=ADDRESS, podman=ADDRESS, remote, e2b")
 	engineImage   = flag.String("image", os.Getenv("SANDBOX_TEST_IMAGE"), "the image of runtimes that have no toolchains of this machine")
 )
 
@@ -48,21 +48,15 @@ func runtimeUser(t *testing.T, entry string) user {
 	kind, address, _ := strings.Cut(entry, "=")
 	switch kind {
 	case "docker", "podman":
-		return user{name: kind, self: true, env: append(engineImages(), "SANDBOX_TYPE=docker", "DOCKER_HOST="+address)}
+		return user{name: kind, self: true, env: []string{"SANDBOX_DOCKER_IMAGE=" + *engineImage, "SANDBOX_TYPE=docker", "DOCKER_HOST=" + address}}
+	case "e2b":
+		_, u := e2bServer(t)
+		return u
 	case "remote":
 		return user{name: kind, self: true, env: []string{"SANDBOX_TYPE=remote", "SANDBOX_REMOTE=" + anotherServer(t)}}
 	}
 	name, _, _ := strings.Cut(entry, " ")
 	return user{name: name, self: true, needs: name, env: []string{"SANDBOX_TYPE=oci", "SANDBOX_OCI_RUNTIME=" + entry}}
-}
-
-// engineImages name one image for all languages.
-func engineImages() []string {
-	env := []string{"SANDBOX_DOCKER_IMAGE=" + *engineImage}
-	for _, lang := range []string{"PYTHON", "JAVASCRIPT", "TYPESCRIPT", "GO", "RUST", "JAVA"} {
-		env = append(env, "SANDBOX_DOCKER_IMAGE_"+lang+"="+*engineImage)
-	}
-	return env
 }
 
 // anotherServer starts a sandbox-server and returns its address.

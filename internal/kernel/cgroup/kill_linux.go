@@ -34,6 +34,20 @@ func (g *Group) Kill() error {
 	return t.killListed(t.path(g))
 }
 
+// LiftCPU takes the CPU limit away for good: those who are killed need time to die,
+// hundreds of them more than a small limit gives. A group that is gone is no error.
+func (g *Group) LiftCPU() error {
+	t := g.h.treeOf(CPU)
+	if t == nil || g.limits.CPUs == 0 {
+		return nil
+	}
+	file, value := "cpu.cfs_quota_us", "-1"
+	if t.version == 2 {
+		file, value = "cpu.max", "max"
+	}
+	return ignoreGone(t.base.write(t.file(g, file), value))
+}
+
 // Empty tells whether no process is left in the group. Zombies do not count.
 func (g *Group) Empty() (bool, error) {
 	if len(g.h.trees) == 0 {

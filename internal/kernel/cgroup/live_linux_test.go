@@ -183,6 +183,38 @@ func TestCPULimitThrottles(t *testing.T) {
 	}
 }
 
+func TestLiftCPU(t *testing.T) {
+	h := live(t)
+	for cpus, want := range map[float64]string{0.1: "100000", 0: ""} {
+		g := create(t, h, "lift", Limits{CPUs: cpus})
+		tr := h.treeOf(CPU)
+		quota := func() string {
+			var buf [64]byte
+			for _, file := range []string{"cpu.max", "cpu.cfs_quota_us"} {
+				if data, err := tr.base.read(tr.file(g, file), buf[:]); err == nil {
+					return strings.Fields(string(data))[0]
+				}
+			}
+			return "none"
+		}
+		if got := quota(); want != "" && got != want {
+			t.Errorf("quota %s, want %s", got, want)
+		}
+		if err := g.LiftCPU(); err != nil {
+			t.Error(err)
+		}
+		if got := quota(); got != "-1" && got != "max" {
+			t.Errorf("quota %s when it is lifted", got)
+		}
+		if err := g.Delete(); err != nil {
+			t.Error(err)
+		}
+		if err := g.LiftCPU(); err != nil {
+			t.Errorf("of a group that is gone: %v", err)
+		}
+	}
+}
+
 func TestKillEndsAForkBomb(t *testing.T) {
 	for _, list := range []bool{false, true} {
 		t.Run(fmt.Sprintf("by list %v", list), func(t *testing.T) {

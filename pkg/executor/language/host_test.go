@@ -359,9 +359,9 @@ func TestFindRefuses(t *testing.T) {
 	s := search{Language: "tool", Title: "Tool", Names: []string{"tool"}, Pattern: regexp.MustCompile(`Tool (\S+)`), Oldest: "2"}
 	found, missing := f.find(t.Context(), s)
 	want := []Missing{
-		{"tool", fmt.Sprintf("%s/gone cannot be used: stat %[1]s/gone: no such file or directory", f.root)},
-		{"tool", fmt.Sprintf("the configuration names %s as tool@2.2, but it is version 2.1.0", named)},
-		{"tool", fmt.Sprintf("%s is Tool 1.9.0; the oldest that works is 2", old)},
+		{Language: "tool", Reason: fmt.Sprintf("%s/gone cannot be used: stat %[1]s/gone: no such file or directory", f.root)},
+		{Language: "tool", Reason: fmt.Sprintf("the configuration names %s as tool@2.2, but it is version 2.1.0", named)},
+		{Language: "tool", Reason: fmt.Sprintf("%s is Tool 1.9.0; the oldest that works is 2", old)},
 	}
 	if len(found) > 0 {
 		t.Errorf("found %v", found)

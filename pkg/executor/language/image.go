@@ -22,11 +22,11 @@ func (h Host) findInside(ctx context.Context, s search) ([]Toolchain, []Missing)
 		case ctx.Err() != nil:
 			return nil, nil
 		case !errors.Is(err, fs.ErrNotExist):
-			missing = append(missing, Missing{s.Language, err.Error()})
+			missing = append(missing, Missing{Language: s.Language, Reason: err.Error(), Inside: true})
 		}
 	}
 	if len(missing) == 0 {
-		missing = []Missing{{s.Language, fmt.Sprintf("the image %s has no program %s", h.Image.Name, strings.Join(s.Names, " or "))}}
+		missing = []Missing{{Inside: true, Language: s.Language, Reason: fmt.Sprintf("the image %s has no program %s", h.Image.Name, strings.Join(s.Names, " or "))}}
 	}
 	return nil, missing
 }

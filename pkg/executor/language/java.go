@@ -84,7 +84,7 @@ func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 func javaRuntimes(host Host) (missing []Missing) {
 	for c := range host.candidates("java", []string{"java"}, nil) {
 		if _, ok := firstProgram(filepath.Join(installation(c.Program), "bin/javac")); !ok {
-			missing = append(missing, Missing{"java", noJavac(c.Program)})
+			missing = append(missing, Missing{Language: "java", Reason: noJavac(c.Program)})
 		}
 	}
 	return missing

@@ -116,6 +116,9 @@ type Toolchain struct {
 type Missing struct {
 	Language string
 	Reason   string
+	// Inside tells that it is missing in an image, where it does not help to
+	// install it on this machine.
+	Inside bool
 }
 
 // Source is what the user gave.

@@ -48,7 +48,7 @@ func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 	for c := range h.candidates(s.Language, s.Names, s.Globs) {
 		tc, err := h.toolchain(ctx, s, c)
 		if err != nil {
-			missing = append(missing, Missing{s.Language, err.Error()})
+			missing = append(missing, Missing{Language: s.Language, Reason: err.Error()})
 			continue
 		}
 		found = append(found, tc)
@@ -57,7 +57,7 @@ func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {
 		}
 	}
 	if len(found)+len(missing) == 0 {
-		missing = []Missing{{s.Language, fmt.Sprintf("no program %s was found", strings.Join(s.Names, " or "))}}
+		missing = []Missing{{Language: s.Language, Reason: fmt.Sprintf("no program %s was found", strings.Join(s.Names, " or "))}}
 	}
 	return found, missing
 }

@@ -36,7 +36,7 @@ func keptImage(img image, name string) image {
 
 // Kept implements [sandbox.Keeper].
 func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (bool, error) {
-	img, err := r.prepared(ctx, r.ref(spec))
+	img, err := r.prepared(ctx, spec)
 	if err != nil {
 		return false, err
 	}
@@ -46,7 +46,7 @@ func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (boo
 // Keep implements [sandbox.Keeper]. What was kept under the name before goes on in the
 // containers that have it.
 func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, content io.Reader) error {
-	img, err := r.prepared(ctx, r.ref(spec))
+	img, err := r.prepared(ctx, spec)
 	if err != nil {
 		return err
 	}

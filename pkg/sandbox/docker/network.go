@@ -74,8 +74,8 @@ func noOutlet(p sandbox.NetworkPolicy, why error) error {
 
 // probe makes the container that tells what others can be, and why none has a network
 // that leads out, if so.
-func (r *Runtime) probe(ctx context.Context) (c sandbox.Container, out, err error) {
-	spec := sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}}
+func (r *Runtime) probe(ctx context.Context, ref string) (c sandbox.Container, out, err error) {
+	spec := sandbox.Spec{Image: ref, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 64}}
 	if out = r.canLeadOut(); out == nil {
 		spec.Network.Mode = sandbox.NetworkFull
 		c, err = r.Create(ctx, spec)

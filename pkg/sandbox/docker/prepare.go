@@ -50,13 +50,29 @@ const (
 	keptImages     = "sandbox-run/kept"
 )
 
-// prepared returns the image with init and the sandbox's user on top of ref. It is
-// made once for each image and init, and kept by the engine, which is asked each time:
+// noneFor is that a language has no image.
+func noneFor(language string) error {
+	ref, variable := "for it", "SANDBOX_DOCKER_IMAGE"
+	if language != "" {
+		ref, variable = "for "+language, variable+"_"+strings.ToUpper(language)
+	}
+	return &sandbox.ImageError{Ref: ref, Err: errors.New("none is configured"), Mend: "Set " + variable + ", or name one with the request (--image)"}
+}
+
+// prepared returns the image with init and the sandbox's user on top of the one of a
+// spec. It is made once for each image and init, and kept by the engine, which is asked each time:
 // ref may name another image by now, and somebody may have removed ours.
-func (r *Runtime) prepared(ctx context.Context, ref string) (image, error) {
+func (r *Runtime) prepared(ctx context.Context, spec sandbox.Spec) (image, error) {
+	ref := r.ref(spec)
+	if ref == "" {
+		return image{}, noneFor(spec.Language)
+	}
 	img, have, err := r.look(ctx, ref)
 	if have || err != nil {
 		return img, err
+	}
+	if img.base == "" && spec.NoFetch {
+		return image{}, &sandbox.ImageError{Ref: ref, Err: errors.New("it is not here yet"), Mend: "The first run pulls it, or docker pull " + ref}
 	}
 	unlock, err := r.lock(ctx)
 	if err != nil {
@@ -92,9 +108,6 @@ func (r *Runtime) lock(ctx context.Context) (unlock func(), err error) {
 // look asks the engine for an image, and whether it is prepared; one that is not here
 // has no base.
 func (r *Runtime) look(ctx context.Context, ref string) (img image, have bool, err error) {
-	if ref == "" {
-		return image{}, false, errors.New("containers of an engine need an image; name one by --image, or in the configuration")
-	}
 	base, err := r.client.ImageInspect(ctx, ref)
 	switch {
 	case errdefs.IsNotFound(err):

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -96,9 +98,8 @@ func (r *Runtime) notify(message string) { r.options.Notify(message) }
 
 // Image implements [sandbox.Runtime]: it pulls the image, if it is not here.
 func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
-	ref := r.ref(spec)
-	img, err := r.prepared(ctx, ref)
-	return sandbox.Image{Name: ref, Digest: img.base, Env: img.env, Elsewhere: true}, err
+	img, err := r.prepared(ctx, spec)
+	return sandbox.Image{Name: r.ref(spec), Digest: img.base, Env: img.env, Elsewhere: true}, err
 }
 
 // ref is the image that a container is made of.
@@ -112,7 +113,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err := r.check(ctx, spec); err != nil {
 		return nil, err
 	}
-	img, err := r.prepared(ctx, r.ref(spec))
+	img, err := r.prepared(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -187,24 +188,50 @@ func (r *Runtime) isolation() sandbox.Isolation {
 
 // Probe implements [sandbox.Runtime].
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
-	c, out, err := r.probe(ctx)
+	ref, err := r.anyImage(ctx)
 	if err != nil {
 		return sandbox.Capabilities{}, err
 	}
-	if err := c.Delete(ctx); err != nil {
+	if ref == "" { // nothing to try it with
+		return r.capabilities(r.isolation(), r.canLeadOut(), "; not tried, for none of the configured images is here yet"), nil
+	}
+	c, out, err := r.probe(ctx, ref)
+	if err != nil {
 		return sandbox.Capabilities{}, err
 	}
+	return r.capabilities(c.Isolation(), out, ""), c.Delete(ctx)
+}
+
+// anyImage is a configured image that is here, or empty.
+func (r *Runtime) anyImage(ctx context.Context) (string, error) {
+	for _, ref := range append([]string{r.options.Image}, slices.Sorted(maps.Values(r.options.Images))...) {
+		if ref == "" {
+			continue
+		}
+		img, _, err := r.look(ctx, ref)
+		if image := (*sandbox.ImageError)(nil); err != nil && !errors.As(err, &image) {
+			return "", err
+		}
+		if err == nil && img.base != "" {
+			return ref, nil
+		}
+	}
+	return "", nil
+}
+
+// capabilities are what containers with these walls can do; out is why nothing leads
+// out of them.
+func (r *Runtime) capabilities(i sandbox.Isolation, out error, untried string) sandbox.Capabilities {
 	caps := sandbox.Capabilities{
 		Runtime: r.Name(), TTY: true,
 		Levels:   []sandbox.Level{sandbox.LevelFull},
 		Networks: networks(out),
 	}
-	i := c.Isolation()
 	engine := "Docker"
 	if r.info.podman {
 		engine = "Podman"
 	}
-	detail := fmt.Sprintf("%s %s on %s/%s", engine, r.info.version, runtime.GOOS, runtime.GOARCH)
+	detail := fmt.Sprintf("%s %s on %s/%s", engine, r.info.version, runtime.GOOS, runtime.GOARCH) + untried
 	for _, name := range []string{"kernel", "namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "cgroup"} {
 		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: name, State: i.Mechanisms[name], Detail: detail})
 	}
@@ -213,7 +240,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: "limit:" + name, State: i.Limits[name], Detail: detail})
 	}
 	caps.Mechanisms = append(caps.Mechanisms, r.verdict.Mechanism())
-	return caps, nil
+	return caps
 }
 
 // Close implements [sandbox.Runtime].

@@ -282,6 +282,7 @@ func (pr *process) finish() {
 	defer close(pr.done)
 	exit, err := pr.c.init.Wait(pr.pid)
 	pr.exit.Duration = time.Since(pr.started)
+	pr.group.hurry()
 	pr.c.killRest()
 	pr.sampler.stop()
 	pr.exit.DiskKill = pr.disk.stop()
@@ -343,6 +344,7 @@ func (pr *process) Kill() error {
 		return nil
 	default:
 	}
+	pr.group.hurry()
 	return pr.c.killPrograms()
 }
 

@@ -1,6 +1,7 @@
 package oci_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -174,4 +175,88 @@ func processes(t *testing.T, id string) bool {
 		}
 	}
 	return false
+}
+
+// hanging is an OCI runtime that never gets further, whatever it is told; its children
+// do not either, and outlive it.
+func hanging(t *testing.T) (program string, alive func() []string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("OCI runtimes are driven as root")
+	}
+	program = filepath.Join(t.TempDir(), "hanging")
+	script := `#!/bin/sh
+trap '' TERM INT HUP
+case "$*" in
+*--child) ;;
+*" run "*) "$0" "$@" --child & ;;
+*) exit 1 ;;
+esac
+while :; do sleep 0.2; done
+`
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return program, func() (found []string) {
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range lines {
+			if line, _ := os.ReadFile(name); strings.Contains(string(line), program+"\x00") {
+				found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+		return found
+	}
+}
+
+// A runtime that hangs is ended with whoever waits for it, and all that it has started.
+func TestHangingRuntime(t *testing.T) {
+	program, alive := hanging(t)
+	rt, err := oci.New(oci.Options{Program: program, RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if c, err := rt.Create(ctx, spec); err == nil {
+		t.Errorf("made %v", c.ID())
+	}
+	if left := alive(); len(left) > 0 {
+		t.Errorf("still there: %q", left)
+	}
+}
+
+// What hangs, and whose owner was killed, is ended by the next one, which may drive
+// another runtime.
+func TestHangingRuntimeOfADeadOwner(t *testing.T) {
+	if program := os.Getenv("OCI_TEST_HANGING"); program != "" {
+		rt, err := oci.New(oci.Options{Program: program, RuntimeDir: os.Getenv("OCI_TEST_DIR")})
+		if err == nil {
+			_, err = rt.Create(t.Context(), spec)
+		}
+		t.Fatalf("went on: %v", err)
+	}
+	program, alive := hanging(t)
+	dir := t.TempDir()
+	owner := exec.Command(os.Args[0], "-test.run=^TestHangingRuntimeOfADeadOwner$")
+	owner.Env = append(os.Environ(), "OCI_TEST_HANGING="+program, "OCI_TEST_DIR="+dir)
+	if err := owner.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); len(alive()) < 2; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it was not started")
+		}
+	}
+	_ = owner.Process.Kill()
+	_ = owner.Wait()
+	if _, err := oci.Reclaim(oci.Options{Program: "crun", RuntimeDir: dir}); err != nil {
+		t.Error(err)
+	}
+	if left := alive(); len(left) > 0 {
+		t.Errorf("still there: %q", left)
+	}
 }

@@ -92,6 +92,9 @@ func TestQuotaIsLifted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if got, _ := sh(t, c, nil, "nice"); got != "0\n" {
+		t.Errorf("the next program's priority is %q", got)
+	}
 }
 
 func TestTerminals(t *testing.T) {

@@ -289,7 +289,9 @@ func (e *engine) remove(ctx context.Context) error {
 	select {
 	case <-e.exited:
 	case <-time.After(removeTimeout):
-		err = e.r.delete(ctx, e.b.id)
+		// A runtime that hangs does not heed its own command either.
+		_ = e.r.delete(ctx, e.b.id)
+		err = killBundle(e.b.dir)
 		<-e.exited
 	}
 	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
@@ -405,7 +407,7 @@ func (r *Runtime) Close() error {
 func Reclaim(opts Options) ([]string, error) {
 	f, err := findFlavour(opts)
 	if err != nil {
-		return nil, nil // without a runtime nothing was made
+		f = flavour{} // there was one, if anything is left
 	}
 	dir := opts.RuntimeDir
 	if dir == "" {
@@ -442,9 +444,12 @@ func reclaimDir(f flavour, dir, name string) (removed []string, err error) {
 		if _, ours := strings.CutPrefix(e.Name(), name+"-"); !ours {
 			continue
 		}
-		// A container that the runtime does not know any more is no error.
-		_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", e.Name())
-		if err := removeGroups(e.Name()); err != nil {
+		// It may have been another runtime's, or one that is not here any more: then this
+		// one does not know it, which is no error.
+		if f.program != "" {
+			_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", e.Name())
+		}
+		if err := errors.Join(killBundle(filepath.Join(dir, e.Name())), removeGroups(e.Name())); err != nil {
 			return removed, err
 		}
 		removed = append(removed, "container "+e.Name())
