@@ -124,7 +124,7 @@ func (c *container) make(ctx context.Context, template string) error {
 		}
 		return cmp.Or(templateFault(template, err), err)
 	}
-	if !namePattern.MatchString(made.SandboxID) {
+	if !namePattern().MatchString(made.SandboxID) {
 		_, lost := c.rt.deleteLabelled(context.WithoutCancel(ctx), labelContainer, c.label)
 		return errors.Join(fmt.Errorf("E2B: the new sandbox has no usable id: %.40q", made.SandboxID), lost)
 	}

@@ -96,7 +96,7 @@ func (r *Runtime) Reclaim(ctx context.Context) (deleted int, err error) {
 	var errs []error
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), instanceSuffix)
-		if name == r.instance.name || !namePattern.MatchString(name) {
+		if name == r.instance.name || !namePattern().MatchString(name) {
 			continue
 		}
 		dead, err := lock(file, os.O_RDWR)
@@ -135,7 +135,7 @@ func (r *Runtime) deleteLabelled(ctx context.Context, label, value string) (dele
 		}
 		for _, s := range page {
 			// A service that does not know the filter lists those of others.
-			if s.Metadata[label] == value && namePattern.MatchString(s.SandboxID) {
+			if s.Metadata[label] == value && namePattern().MatchString(s.SandboxID) {
 				ids = append(ids, s.SandboxID)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -24,7 +25,9 @@ type rules struct {
 // does not look at names.
 const everywhere = "0.0.0.0/0"
 
-var namedHost = regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+var namedHost = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
+})
 
 // firewall translates a normal, valid policy.
 func firewall(p sandbox.NetworkPolicy) (rules, error) {
@@ -60,7 +63,7 @@ func checkEntry(entry string) error {
 		return unsupportedNetwork(fmt.Sprintf("the allow-list's %q", entry), "E2B's firewall knows no IPv6", "Name the host, or its IPv4 address")
 	case hasPort && port != "" && strings.Trim(port, "0123456789") == "":
 		return unsupportedNetwork(fmt.Sprintf("the allow-list's %q", entry), "E2B's firewall knows no ports", fmt.Sprintf("Allow %q with all of its ports", host))
-	case !namedHost.MatchString(entry):
+	case !namedHost().MatchString(entry):
 		return &sandbox.NetworkError{Field: "allow", Detail: fmt.Sprintf("%.80q is no entry of an allow-list: a host, *.example.org, an address or a network", entry)}
 	}
 	return nil

@@ -87,7 +87,7 @@ func (r *Runtime) listBuilds(ctx context.Context) (buildList, error) {
 	list.there = true
 	for _, t := range templates {
 		build := t.BuildID
-		if !namePattern.MatchString(build) || t.BuildStatus != "" && t.BuildStatus != "ready" {
+		if !namePattern().MatchString(build) || t.BuildStatus != "" && t.BuildStatus != "ready" {
 			build = "" // sandboxes are made from the one before
 		}
 		for _, name := range slices.Concat([]string{t.TemplateID}, t.Aliases, t.Names) {

@@ -8,6 +8,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/secret"
@@ -49,7 +50,7 @@ const DefaultDialTimeout = 10 * time.Second
 const maxEndpoints = 64
 
 // region is the form of a label.
-var region = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+var region = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`) })
 
 // ParseEndpoints reads a list of servers, separated by blanks or commas, each with
 // its region behind a #: https://a.example#eu https://b.example#us. Its errors do not
@@ -75,7 +76,7 @@ func ParseEndpoints(list string) ([]Endpoint, error) {
 
 // parse reads the address. A socket's is that of a server on this machine.
 func (e Endpoint) parse() (base *url.URL, socket string, err error) {
-	if e.Region != "" && !region.MatchString(e.Region) {
+	if e.Region != "" && !region().MatchString(e.Region) {
 		return nil, "", errors.New("a region is up to 63 letters, digits, dots, dashes and underscores")
 	}
 	u, err := url.Parse(e.URL)
@@ -119,7 +120,7 @@ func (o Options) complete() (Options, error) {
 		err = errors.New("no other server is named: set SANDBOX_REMOTE to one or more addresses, such as https://sandbox.example#eu")
 	case len(o.Endpoints) > maxEndpoints:
 		err = fmt.Errorf("%d servers are named, and %d are the most", len(o.Endpoints), maxEndpoints)
-	case o.Region != "" && !region.MatchString(o.Region):
+	case o.Region != "" && !region().MatchString(o.Region):
 		err = errors.New("a region is up to 63 letters, digits, dots, dashes and underscores")
 	}
 	return o, err
