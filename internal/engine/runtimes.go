@@ -32,7 +32,7 @@ func Runtimes(ctx context.Context, cfg config.Config, opts Options) sandbox.Fact
 		"local":  func() (sandbox.Runtime, error) { return openLocal(cfg, opts) },
 		"oci":    func() (sandbox.Runtime, error) { return openOCI(cfg, opts) },
 		"docker": func() (sandbox.Runtime, error) { return openDocker(ctx, cfg, opts) },
-		"e2b":    func() (sandbox.Runtime, error) { return openE2B(cfg) },
+		"e2b":    func() (sandbox.Runtime, error) { return usable(openE2B(cfg)) },
 		"remote": func() (sandbox.Runtime, error) { return openRemote(ctx, cfg) },
 	}
 }
@@ -75,7 +75,7 @@ func reclaimE2B(ctx context.Context, cfg config.Config) ([]string, error) {
 		return nil, err
 	}
 	var removed []string
-	n, err := rt.(*e2b.Runtime).Reclaim(ctx)
+	n, err := rt.Reclaim(ctx)
 	if n > 0 {
 		removed = []string{fmt.Sprintf("%d sandboxes of E2B", n)}
 	}
@@ -85,14 +85,13 @@ func reclaimE2B(ctx context.Context, cfg config.Config) ([]string, error) {
 // secondsPerHour turns prices into those of [e2b.Prices].
 const secondsPerHour = 3600
 
-func openE2B(cfg config.Config) (sandbox.Runtime, error) {
+func openE2B(cfg config.Config) (*e2b.Runtime, error) {
 	c := cfg.E2B
-	rt, err := e2b.New(e2b.Options{
+	return e2b.New(e2b.Options{
 		APIURL: c.APIURL, SandboxURL: c.SandboxURL, APIKey: c.Key, APIKeyFile: c.KeyFile, Template: c.Template,
 		Prices:     e2b.Prices{PerVCPUSecond: c.VCPUHour / secondsPerHour, PerGiBSecond: c.GiBHour / secondsPerHour},
 		RuntimeDir: runtimeDir(),
 	})
-	return usable(rt, err)
 }
 
 func openRemote(ctx context.Context, cfg config.Config) (sandbox.Runtime, error) {
