@@ -48,7 +48,7 @@ func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error
 	if err != nil {
 		return nil, err
 	}
-	return door{executor.New(rt, engine.Executor(cfg, os.Getenv, warnings, notify)), rt}, nil
+	return door{executor.New(rt, engine.Executor(cfg, rt.Name(), os.Getenv, warnings, notify)), rt}, nil
 }
 
 // reclaim is [engine.Reclaim] with this process's environment.

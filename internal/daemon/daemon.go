@@ -81,7 +81,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err := checkTLS(cfg.Server); err != nil {
 		return nil, &usageError{err}
 	}
-	if err := d.reclaim(ctx); err != nil {
+	if err := d.reclaim(); err != nil {
 		return nil, err
 	}
 	if err := d.openStore(ctx); err != nil {
@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	conf := engine.Executor(d.cfg, os.Getenv, warnings, d.note)
+	conf := engine.Executor(d.cfg, d.runtime.Name(), os.Getenv, warnings, d.note)
 	if conf.Images == nil && d.runtime.Name() != "local" && d.runtime.Name() != "oci" {
 		conf.Images = []string{} // what else an engine has is none of the callers' business
 	}
@@ -130,8 +130,8 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 // note says what takes long.
 func (d *Daemon) note(message string) { d.log.Info(message) }
 
-func (d *Daemon) reclaim(ctx context.Context) error {
-	removed, err := engine.Reclaim(ctx, d.cfg, os.Getenv)
+func (d *Daemon) reclaim() error {
+	removed, err := engine.ReclaimHere()
 	if err != nil {
 		return fmt.Errorf("cannot remove what an earlier life left: %w", err)
 	}

@@ -11,10 +11,13 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// Executor is the operator's decisions in the executor's terms. Toolchains are
-// looked for as the environment says; warnings are said with every result; notify is
-// told of slow preparations.
-func Executor(cfg config.Config, getenv func(string) string, warnings []string, notify func(string)) executor.Config {
+// Executor is the operator's decisions in the executor's terms, for the runtime of that
+// name. Toolchains are looked for as the environment says; warnings are said with every
+// result; notify is told of slow preparations.
+func Executor(cfg config.Config, runtime string, getenv func(string) string, warnings []string, notify func(string)) executor.Config {
+	if runtime == "docker" {
+		cfg = underDocker(cfg)
+	}
 	home := getenv("HOME")
 	if home == "" {
 		home = "/"
@@ -45,4 +48,21 @@ func Executor(cfg config.Config, getenv func(string) string, warnings []string, 
 		Warnings:         warnings,
 		Notify:           notify,
 	}
+}
+
+// underDocker makes the most that an engine's containers get a ceiling of requests, so
+// that a result never speaks of a limit that was not the one in force.
+func underDocker(cfg config.Config) config.Config {
+	d := cfg.Docker
+	cfg.MaxMemoryBytes, cfg.MaxCPUs = least(cfg.MaxMemoryBytes, d.MemoryLimitBytes), least(cfg.MaxCPUs, d.CPULimit)
+	cfg.CompileMemoryBytes, cfg.CompileCPUs = least(cfg.CompileMemoryBytes, d.MemoryLimitBytes), least(cfg.CompileCPUs, d.CPULimit)
+	return cfg
+}
+
+// least is the lower of two bounds, of which 0 is none.
+func least[T int64 | float64](a, b T) T {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // What the operator decides reaches the executor, each in its place.
@@ -13,7 +14,7 @@ func TestExecutorConfig(t *testing.T) {
 	cfg := config.Default()
 	cfg.MaxTimeout, cfg.MaxDiskBytes, cfg.DataDir = time.Minute, 1<<30, "/data"
 	var told string
-	got := Executor(cfg, os.Getenv, nil, func(s string) { told = s })
+	got := Executor(cfg, "local", os.Getenv, nil, func(s string) { told = s })
 	got.Notify("slow")
 	for what, ok := range map[string]bool{
 		"timeout":         got.Defaults.WallTime == 33*time.Second,
@@ -35,5 +36,23 @@ func TestExecutorConfig(t *testing.T) {
 		if !ok {
 			t.Errorf("%s does not reach the executor: %+v", what, got)
 		}
+	}
+}
+
+// What an engine's containers get at most is a ceiling of requests, and of compilers.
+func TestDockerCeilings(t *testing.T) {
+	cfg := config.Default()
+	cfg.Docker.MemoryLimitBytes, cfg.Docker.CPULimit, cfg.MaxMemoryBytes = 64<<20, 1.5, 32<<20
+	notify := func(string) {}
+	for runtime, want := range map[string]sandbox.Limits{
+		"docker": {WallTime: cfg.MaxTimeout, MemoryBytes: 32 << 20, CPUs: 1.5},
+		"local":  {WallTime: cfg.MaxTimeout, MemoryBytes: 32 << 20},
+	} {
+		if got := Executor(cfg, runtime, os.Getenv, nil, notify).Ceilings; got.MemoryBytes != want.MemoryBytes || got.CPUs != want.CPUs {
+			t.Errorf("%s: ceilings %+v, want %+v", runtime, got, want)
+		}
+	}
+	if got := Executor(cfg, "docker", os.Getenv, nil, notify).Compile; got.MemoryBytes != 64<<20 || got.CPUs != 1.5 {
+		t.Errorf("compilers get %+v", got)
 	}
 }

@@ -42,8 +42,8 @@ func openOCI(cfg config.Config, opts Options) (sandbox.Runtime, error) {
 // runtimeDir is where our processes on this machine tell that they are alive.
 func runtimeDir() string { return instance.DefaultDir() }
 
-// reclaimHere removes what killed processes left behind on this machine.
-func reclaimHere() ([]string, error) {
+// ReclaimHere removes what killed processes left behind on this machine, and names it.
+func ReclaimHere() ([]string, error) {
 	removed, err := local.Reclaim(local.Options{})
 	more, ociErr := ocirun.Reclaim(ocirun.Options{})
 	return append(removed, more...), errors.Join(err, ociErr)

@@ -20,8 +20,8 @@ func openOCI(config.Config, Options) (sandbox.Runtime, error) {
 	return nil, errors.New("OCI runtimes need Linux: run sandbox-run on a Linux machine, in WSL 2 on Windows, or in a Lima, Colima or Docker machine on macOS")
 }
 
-// reclaimHere has nothing to remove where nothing can have run.
-func reclaimHere() ([]string, error) { return nil, nil }
+// ReclaimHere has nothing to remove where nothing can have run.
+func ReclaimHere() ([]string, error) { return nil, nil }
 
 // errNoLinux is what every way into the local runtime says here.
 func errNoLinux() error {

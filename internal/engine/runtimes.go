@@ -57,7 +57,7 @@ func openDocker(ctx context.Context, cfg config.Config, opts Options) (sandbox.R
 // Reclaim removes what killed processes left behind, on this machine and in the
 // engine if the configuration names that, and names it.
 func Reclaim(ctx context.Context, cfg config.Config, getenv func(string) string) ([]string, error) {
-	removed, err := reclaimHere()
+	removed, err := ReclaimHere()
 	var more []string
 	var moreErr error
 	switch cfg.Runtime {

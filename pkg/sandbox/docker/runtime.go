@@ -8,10 +8,13 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/api/types/system"
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
@@ -30,6 +33,9 @@ type Runtime struct {
 	warnings []string // what of the options cannot be had
 
 	preparing chan struct{} // one image at a time
+
+	probing sync.Mutex
+	probed  *sandbox.Capabilities
 
 	outlets *outlets
 	alive   guest.Alive
@@ -71,6 +77,10 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 	}
 	i := answer.Info
 	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, cgroups: i.CgroupVersion, runtime: i.DefaultRuntime}
+	if err := knows(i, opts.Runtime); err != nil {
+		_ = r.client.Close() // nothing was sent
+		return nil, err
+	}
 	r.warnings = ceilings(&r.options, i.NCPU, i.MemTotal)
 	of, err := r.client.ServerVersion(ctx, client.ServerVersionOptions{})
 	if err != nil {
@@ -87,6 +97,19 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 	}
 	_, _ = r.reclaim(ctx) // no reason to run nothing: the next start tries again
 	return r, nil
+}
+
+// knows refuses an OCI runtime that the engine has not been told of. One of containerd's
+// is found by its name alone.
+func knows(i system.Info, name string) error {
+	_, shim := strings.CutPrefix(name, "io.containerd.")
+	if _, ok := i.Runtimes[name]; ok || shim || name == "" || len(i.Runtimes) == 0 {
+		return nil
+	}
+	return &EngineError{
+		What: "use the OCI runtime " + name, Err: fmt.Errorf("the engine knows only %s", strings.Join(slices.Sorted(maps.Keys(i.Runtimes)), ", ")),
+		Mend: "Add it to the runtimes of /etc/docker/daemon.json and restart the engine, or change DOCKER_RUNTIME",
+	}
 }
 
 const runtimeName = "docker"
@@ -186,8 +209,15 @@ func (r *Runtime) isolation() sandbox.Isolation {
 	return i
 }
 
-// Probe implements [sandbox.Runtime].
+// Probe implements [sandbox.Runtime]. Once a container was made it only asks whether the
+// engine still answers.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	r.probing.Lock()
+	defer r.probing.Unlock()
+	if r.probed != nil {
+		_, err := r.client.Ping(ctx, client.PingOptions{})
+		return *r.probed, r.failed("reach the engine", err)
+	}
 	ref, err := r.anyImage(ctx)
 	if err != nil {
 		return sandbox.Capabilities{}, err
@@ -199,7 +229,12 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	if err != nil {
 		return sandbox.Capabilities{}, err
 	}
-	return r.capabilities(c.Isolation(), out, ""), c.Delete(ctx)
+	caps := r.capabilities(c.Isolation(), out, "")
+	if err := c.Delete(ctx); err != nil {
+		return sandbox.Capabilities{}, err
+	}
+	r.probed = &caps
+	return caps, nil
 }
 
 // anyImage is a configured image that is here, or empty.

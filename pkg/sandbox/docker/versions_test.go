@@ -113,3 +113,20 @@ func TestEngineVersions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An OCI runtime that the engine has not been told of is refused before anything runs.
+func TestKnows(t *testing.T) {
+	info := system.Info{Runtimes: map[string]system.RuntimeWithStatus{"runc": {}, "runsc": {}}}
+	for name, want := range map[string]string{
+		"": "", "runsc": "", "io.containerd.kata.v2": "",
+		"kata": "cannot use the OCI runtime kata: the engine knows only runc, runsc. Add it to",
+	} {
+		err := knows(info, name)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", name, err, want)
+		}
+	}
+	if err := knows(system.Info{}, "kata"); err != nil {
+		t.Errorf("an engine that does not tell: %v", err)
+	}
+}
