@@ -53,7 +53,7 @@ func newWorld(t *testing.T, level sandbox.Level, book relaytest.Names) *world {
 	})
 	cfg := config.Default()
 	cfg.DataDir = dataDir
-	w.Executor = executor.New(rt, engine.Executor(cfg, w.getenv, nil, nil))
+	w.Executor = executor.New(rt, engine.Executor(cfg, rt.Name(), w.getenv, nil, nil))
 	return w
 }
 

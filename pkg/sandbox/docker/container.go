@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path"
+	"sync"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -48,7 +49,7 @@ func (r *Runtime) create(ctx context.Context, spec sandbox.Spec, img image) (*gu
 	c, err := guest.New(conn, guest.Options{
 		ID: e.id[:12], Isolation: isolation, Arch: img.arch, Trees: trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
 		Network: spec.Network, Connect: e.way.connect(), Environment: r.resolving(spec.Network), Filter: seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true},
-		SetLimits: e.limitSetter(), Ended: e.ended, Remove: e.remove,
+		SetLimits: e.limitSetter(), Hurry: e.hurry, Ended: e.ended, Remove: e.remove,
 	})
 	if err != nil {
 		if words := conn.words.String(); words != "" {
@@ -143,6 +144,7 @@ type engine struct {
 	id        string
 	container *guest.Container
 	way       way            // out of the container
+	changing  sync.Mutex     // held while the engine is told of limits
 	limits    sandbox.Limits // those that the control groups hold
 }
 
@@ -189,6 +191,13 @@ func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
 	if o.CPULimit > 0 && (l.CPUs == 0 || l.CPUs > o.CPULimit) {
 		l.CPUs = o.CPULimit
 	}
+	e.changing.Lock()
+	defer e.changing.Unlock()
+	return e.hold(ctx, l)
+}
+
+// hold has the engine change the limits where they are others.
+func (e *engine) hold(ctx context.Context, l sandbox.Limits) error {
 	if l.MemoryBytes == e.limits.MemoryBytes && l.CPUs == e.limits.CPUs && l.Processes == e.limits.Processes {
 		return nil
 	}
@@ -211,6 +220,30 @@ func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
 	}
 	e.limits = l
 	return nil
+}
+
+// hurry takes the CPU limit away while programs are killed, who need time to die; the
+// limits of the next process bring it back. A core is enough for hundreds, and an engine
+// takes a tenth of a second to change anything, so less than one alone is lifted, and
+// nobody waits for it but the next change.
+func (e *engine) hurry() {
+	if !e.changing.TryLock() { // it is being done
+		return
+	}
+	l := e.limits
+	if l.CPUs == 0 || l.CPUs >= 1 {
+		e.changing.Unlock()
+		return
+	}
+	l.CPUs = 0
+	go func() {
+		defer e.changing.Unlock()
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := e.hold(ctx, l); err != nil { // the container may be gone
+			e.limits.CPUs = -1 // nobody knows
+		}
+	}()
 }
 
 func least(a, b int64) int64 {
@@ -242,6 +275,8 @@ func (e *engine) ended() (sandbox.Exit, error) {
 // remove removes the container, whatever runs in it.
 func (e *engine) remove(ctx context.Context) error {
 	var err error
+	e.changing.Lock() // what dies is in a hurry
+	defer e.changing.Unlock()
 	if e.id != "" {
 		err = e.r.removeContainer(ctx, e.id)
 		if errdefs.IsNotFound(err) || errdefs.IsConflict(err) { // somebody else removes it

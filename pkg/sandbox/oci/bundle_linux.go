@@ -44,7 +44,6 @@ type bundle struct {
 	spec    sandbox.Spec
 	uid     int // of nobody, on the host; programs have the next one
 	host    host
-	init    string        // the program, which all containers share
 	image   *rootfs.Image // in place of the host's directories, or nil
 	mounts  []specs.Mount
 	links   []guest.Layer
@@ -61,6 +60,9 @@ const (
 	initPath  = ownDir + "/init"
 	cgroupDir = ownDir + "/cgroup"
 )
+
+// initFile is init beside the bundles, which all of them share.
+const initFile = "init"
 
 // write makes the directory.
 func (b *bundle) write() error {
@@ -97,7 +99,12 @@ func (b *bundle) write() error {
 
 // ownFiles writes what of the container is ours.
 func (b *bundle) ownFiles() error {
-	if err := os.Link(b.init, b.layer(initPath)); err != nil {
+	instance, err := os.OpenRoot(filepath.Dir(b.dir))
+	if err != nil {
+		return err
+	}
+	defer instance.Close()
+	if err := instance.Link(initFile, filepath.Join(b.id, "layer", initPath)); err != nil {
 		return err
 	}
 	resolvConf := ""

@@ -31,7 +31,6 @@ type Runtime struct {
 	ids      *instance.IDs
 	state    string // where the OCI runtime keeps what it knows of containers
 	host     host
-	init     string // the program of every container's init
 	outlets  outlet.Maker
 	images   rootfs.Images
 	serial   atomic.Int64
@@ -69,12 +68,11 @@ func New(opts Options) (*Runtime, error) {
 	}
 	r.ids = instance.NewIDs(r.instance.Number)
 	r.state = filepath.Join(r.instance.Dir, stateDir)
-	r.init = filepath.Join(r.instance.Dir, "init")
 	if r.spawner, err = spawn.Start(); err == nil {
 		err = r.instance.MakeDir()
 	}
 	if err == nil {
-		err = os.WriteFile(r.init, spawn.InitProgram(), 0o755)
+		err = os.WriteFile(filepath.Join(r.instance.Dir, initFile), spawn.InitProgram(), 0o755)
 	}
 	if err != nil {
 		r.free()
@@ -119,7 +117,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 			return nil, err
 		}
 	}
-	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host, init: r.init}
+	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host}
 	b.dir = filepath.Join(r.instance.Dir, b.id)
 	var err error
 	if b.image, err = r.images.Acquire(ctx, spec.Image); err != nil {
