@@ -9,7 +9,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export CGO_ENABLED=0
 go build -o "$dir/sandbox-run" ./cmd/sandbox-run
-for package in internal/kernel/{cgroup,landlock,netns,notify,seccomp,spawn} internal/instance pkg/sandbox/local test/cli; do
+for package in internal/kernel/{cgroup,landlock,netns,notify,seccomp,spawn} internal/instance internal/outlet pkg/sandbox/local pkg/sandbox/oci test/cli; do
 	go test -c -o "$dir/$(echo $package | tr / -).test" ./$package
 done
 install -m 755 test/vm/suite.sh "$dir/run.sh"

@@ -25,8 +25,8 @@ if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 	trap stop EXIT
 	start_engine "$work" "$cache/docker"
 	tar=$(test/container/image.sh "$cache" suite)
-	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
-	docker image inspect "$SANDBOX_TEST_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_IMAGE" >/dev/null
+	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_ENGINE_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
+	docker image inspect "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null
 	unset DOCKER_HOST
 fi
 go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...

@@ -16,7 +16,7 @@ readonly packages=(
 	linux-image-cloud-amd64 initramfs-tools zstd systemd systemd-sysv udev
 	dbus dbus-user-session libpam-systemd login passwd uidmap
 	procps util-linux iproute2 kmod ca-certificates
-	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev
+	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev crun
 )
 
 say() { printf 'test/vm: %s\n' "$*" >&2; }

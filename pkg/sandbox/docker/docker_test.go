@@ -13,7 +13,7 @@ import (
 // Which engine and image to test with: scripts/test.sh and make test-docker start one.
 var (
 	host    = flag.String("docker", os.Getenv("SANDBOX_TEST_ENGINE"), "address of a Docker engine")
-	image   = flag.String("image", os.Getenv("SANDBOX_TEST_IMAGE"), "image with a shell and Python")
+	image   = flag.String("image", os.Getenv("SANDBOX_TEST_ENGINE_IMAGE"), "image with a shell and Python")
 	restart = flag.String("restart", "", "a program that kills and restarts the Docker engine, with the argument kill or start")
 	runtime = flag.String("docker-runtime", "", "OCI runtime of the engine")
 	small   = flag.String("small-engine", "", "address of a Docker engine whose disk holds 64 MiB")
