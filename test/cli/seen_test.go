@@ -231,7 +231,7 @@ func (s *seen) ends(languages ...string) string {
 		cell += fmt.Sprintf(", %d refused", n)
 	}
 	if n := sum["skipped"]; n > 0 {
-		cell += fmt.Sprintf(" (%d not there)", n)
+		cell += fmt.Sprintf(" (%d left out)", n)
 	}
 	return cell
 }

@@ -59,13 +59,26 @@ func (s *seen) verdicts(t *testing.T, have map[string]bool) {
 					s.refused(c.name, lang)
 					return
 				}
-				if s.Enforcement["memory"] != api.Enforced && kernelMemory[c.name] {
-					t.Skip("without a control group this ends otherwise; see docs/SECURITY.md")
+				if why := s.otherwise(c, lang); why != "" {
+					t.Skip(why)
 				}
 				c.check(t, s.user, lang)
 			})
 		}
 	}
+}
+
+// otherwise says why a case ends in another way here, or nothing.
+func (s *seen) otherwise(c verdictCase, lang string) string {
+	switch {
+	case s.Enforcement["memory"] != api.Enforced && kernelMemory[c.name]:
+		return "without a control group this ends otherwise; see docs/SECURITY.md"
+	case c.limit == api.LimitInodes && s.Enforcement["inodes"] == api.Absent:
+		return "nothing holds the number of files; see docs/RUNTIMES.md"
+	case s.Isolation["kernel"] == api.Enforced && strings.Contains(c.sources[lang], "kill -STOP $$"):
+		return "gVisor sends a hangup to the group of a process that stops itself"
+	}
+	return ""
 }
 
 // look is a result of the user's, which tells what is enforced.
