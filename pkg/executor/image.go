@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -87,9 +88,8 @@ var worldVariables = []string{"HOME", "USER", "TMPDIR"}
 // imageEnv is what an image's programs need.
 func imageEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		return slices.ContainsFunc(worldVariables, func(name string) bool {
-			return len(kv) > len(name) && kv[:len(name)] == name && kv[len(name)] == '='
-		})
+		name, _, given := strings.Cut(kv, "=")
+		return given && slices.Contains(worldVariables, name)
 	})
 }
 
@@ -164,7 +164,7 @@ func (in *inside) run(ctx context.Context, args ...string) ([]byte, error) {
 	return append(out.Bytes(), other.Bytes()...), err
 }
 
-func (in *inside) open(ctx context.Context) (err error) {
+func (in *inside) open(ctx context.Context) error {
 	if in.container != nil || in.err != nil {
 		return in.err
 	}

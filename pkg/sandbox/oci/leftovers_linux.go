@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,8 +12,7 @@ import (
 
 // killBundle kills the processes of an OCI runtime that has a bundle in its command
 // line: gVisor's kernel is a process that outlives the one that has started it, and does
-// not answer its own runtime while it hangs. What runs in the container does not count:
-// its command line is its own affair, and it ends with what holds it.
+// not answer its own runtime while it hangs.
 func killBundle(dir string) error {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -46,18 +44,18 @@ func killNamed(pid int, dir string) error {
 	return unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0)
 }
 
-// namesBundle tells whether a process outside of all containers was started with a
-// bundle: as an argument, or behind the = of a flag.
+// namesBundle tells whether another process was started with a bundle: as an argument,
+// or behind the = of a flag. A program in a container can only claim to be one, and dies
+// for it, which its container is about to.
 func namesBundle(pid int, dir string) bool {
-	proc := filepath.Join("/proc", strconv.Itoa(pid))
-	line, err := os.ReadFile(filepath.Join(proc, "cmdline"))
-	if err != nil {
+	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	if err != nil || pid == os.Getpid() {
 		return false
 	}
-	named := false
-	for arg := range bytes.SplitSeq(line, []byte{0}) {
-		_, value, _ := strings.Cut(string(arg), "=")
-		named = named || string(arg) == dir || value == dir
+	for arg := range strings.SplitSeq(string(line), "\x00") {
+		if _, value, _ := strings.Cut(arg, "="); arg == dir || value == dir {
+			return true
+		}
 	}
-	return named && os.Getpid() != pid
+	return false
 }
