@@ -41,11 +41,11 @@ func rooms() []room {
 			why: "the suite knows runtimes by their interface alone, and makes the images that they run",
 		},
 		{
-			path: "pkg/sandbox/remote", may: []string{"pkg/api", "pkg/sandbox", "pkg/client", "internal/secret", "internal/stdio", "internal/tunnel"},
+			path: "pkg/sandbox/remote", may: []string{"pkg/api", "pkg/sandbox", "pkg/client", "internal/alive", "internal/secret", "internal/stdio", "internal/tunnel"},
 			why: "the containers of another server are behind its door: nothing here touches a kernel",
 		},
 		{
-			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/advisory", "internal/kernel/...", "internal/guest", "internal/instance", "internal/lockfile", "internal/outlet", "internal/relay", "internal/rootfs", "internal/secret", "internal/stdio"},
+			path: "pkg/sandbox/...", may: []string{"pkg/api", "pkg/sandbox", "internal/advisory", "internal/alive", "internal/kernel/...", "internal/guest", "internal/instance", "internal/lockfile", "internal/outlet", "internal/relay", "internal/rootfs", "internal/secret", "internal/stdio"},
 			why: "a runtime knows no languages, no doors and no other runtime",
 		},
 		{
@@ -79,6 +79,10 @@ func rooms() []room {
 		{
 			path: "internal/lockfile", may: nothing, outside: []string{"golang.org/x/sys/..."},
 			why: "a lock is the system's, whatever it is for",
+		},
+		{
+			path: "internal/alive", may: nothing, outside: nothing,
+			why: "every runtime deletes what it has made when it closes, whatever that is",
 		},
 		{
 			path: "internal/stdio", may: nothing, outside: nothing,

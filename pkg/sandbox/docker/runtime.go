@@ -18,6 +18,7 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -38,7 +39,7 @@ type Runtime struct {
 	probed  *sandbox.Capabilities
 
 	outlets *outlets
-	alive   guest.Alive
+	alive   alive.List[*guest.Container]
 }
 
 // engineInfo is what an engine tells of itself.

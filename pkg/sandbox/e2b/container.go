@@ -306,7 +306,7 @@ func (c *container) Delete(ctx context.Context) error {
 	if running != nil {
 		<-running.done
 	}
-	c.rt.forget(c)
+	c.rt.alive.Forget(c)
 	return c.removed
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -19,12 +20,12 @@ type Runtime struct {
 	instance *instance
 	idle     time.Duration // how long a stream may be silent
 
-	mu         sync.Mutex
-	containers map[*container]struct{}
-	probed     bool
-	builds     buildList
-	reclaimed  bool
-	closed     bool
+	alive alive.List[*container]
+
+	mu        sync.Mutex
+	probed    bool
+	builds    buildList
+	reclaimed bool
 }
 
 // idleTimeout is a few of the keep-alives that streams are asked for.
@@ -42,7 +43,7 @@ func New(opts Options) (*Runtime, error) {
 	}
 	return &Runtime{
 		client: &client{options: opts, http: opts.client()}, instance: in,
-		idle: idleTimeout, containers: map[*container]struct{}{},
+		idle: idleTimeout,
 	}, nil
 }
 
@@ -116,8 +117,8 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err := c.create(ctx, template, plan); err != nil {
 		return nil, errors.Join(err, c.Delete(context.WithoutCancel(ctx)))
 	}
-	if !r.remember(c) {
-		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(context.WithoutCancel(ctx)))
+	if err := r.alive.Add(ctx, c); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -140,38 +141,9 @@ func (r *Runtime) admit(spec sandbox.Spec) (template string, err error) {
 	return r.template(spec), spec.Network.Validate()
 }
 
-func (r *Runtime) remember(c *container) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	r.containers[c] = struct{}{}
-	return true
-}
-
-func (r *Runtime) forget(c *container) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.containers, c)
-}
-
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
-	r.mu.Lock()
-	r.closed = true
-	var left []*container
-	for c := range r.containers {
-		left = append(left, c)
-	}
-	r.mu.Unlock()
-	errs := make([]error, len(left))
-	var all sync.WaitGroup
-	for i, c := range left {
-		all.Go(func() { errs[i] = c.Delete(context.Background()) }) //nolint:forbidigo // closing has no caller's context, and each request has a time limit
-	}
-	all.Wait()
-	err := errors.Join(errs...)
+	err := r.alive.Close(context.Background()) //nolint:forbidigo // closing has no caller's context, and each request has a time limit
 	r.instance.release(err == nil)
 	return err
 }

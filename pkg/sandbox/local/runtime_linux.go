@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
@@ -36,8 +37,9 @@ type Runtime struct {
 	filters     sync.Map         // seccomp.Options → []byte
 	verdict     advisory.Verdict // on the kernel's version
 
-	mu         sync.Mutex // guards the fields below
-	containers map[*container]struct{}
+	alive alive.List[*container]
+
+	mu sync.Mutex // guards the fields below
 	// fullWorks is set by the first container at full. From then on a failure
 	// is a failure and no reason to be content with less.
 	fullWorks bool
@@ -46,7 +48,6 @@ type Runtime struct {
 	redirects     redirection
 	whyNoRedirect error
 	leftovers     bool // a container was not removed whole
-	closed        bool
 }
 
 // New starts the runtime. It takes an instance number, and reclaims what dead
@@ -56,7 +57,7 @@ func New(opts Options) (*Runtime, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	r := &Runtime{options: opts, verdict: advisory.Judge(advisory.ThisKernel()), containers: map[*container]struct{}{}}
+	r := &Runtime{options: opts, verdict: advisory.Judge(advisory.ThisKernel())}
 	if err := r.verdict.Refuse(true); opts.StrictVersions && err != nil {
 		return nil, err
 	}
@@ -155,21 +156,10 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if r.unreclaimed != nil {
 		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("something of sandboxes before was left behind; sandbox-run gc removes it: %v", r.unreclaimed))
 	}
-	if !r.remember(c) {
-		return nil, errors.Join(errors.New("the runtime is closed"), c.Delete(ctx))
+	if err := r.alive.Add(ctx, c); err != nil {
+		return nil, err
 	}
 	return c, nil
-}
-
-// remember tells whether the runtime is still open and will close the container.
-func (r *Runtime) remember(c *container) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	r.containers[c] = struct{}{}
-	return true
 }
 
 // createWithImage holds the image of a container, if it has one, while that lives.
@@ -246,26 +236,15 @@ func refusal(err error) bool {
 // forget takes a deleted container off the list. What it could not remove is
 // left to whoever reclaims what this process has left.
 func (r *Runtime) forget(c *container, err error) {
+	r.alive.Forget(c)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.containers, c)
 	r.leftovers = r.leftovers || err != nil
 }
 
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
-	r.mu.Lock()
-	r.closed = true
-	var alive []*container
-	for c := range r.containers {
-		alive = append(alive, c)
-	}
-	r.mu.Unlock()
-	var errs []error
-	for _, c := range alive {
-		errs = append(errs, c.Delete(context.Background()))
-	}
-	return errors.Join(append(errs, r.free())...)
+	return errors.Join(r.alive.Close(context.Background()), r.free())
 }
 
 // createFull makes a container with every wall. The first one whose network

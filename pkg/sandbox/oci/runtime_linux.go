@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
@@ -37,7 +38,7 @@ type Runtime struct {
 	verdict  func() advisory.Verdict // on the versions of what a container is made of
 	strict   bool                    // a known hole is refused
 
-	alive     guest.Alive
+	alive     alive.List[*guest.Container]
 	leftovers atomic.Bool // a container was not removed whole
 }
 

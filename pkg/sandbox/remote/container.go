@@ -122,7 +122,7 @@ func (c *container) Delete(ctx context.Context) error {
 		<-c.session.Done()
 		return nil
 	}
-	defer c.runtime.forget(c)
+	defer c.runtime.alive.Forget(c)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deleteTimeout)
 	defer cancel()
 	_, err := c.session.Do(ctx, tunnel.Request{Op: tunnel.OpDelete})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -25,13 +26,14 @@ type Runtime struct {
 	cancel    context.CancelFunc
 	going     sync.WaitGroup
 
-	mu         sync.Mutex
-	closed     bool
-	looked     bool
-	current    *endpoint           // that the last image was asked of
-	planned    map[imageKey]string // the digest that was told last
-	known      *sandbox.Capabilities
-	containers map[*container]struct{}
+	alive alive.List[*container]
+
+	mu      sync.Mutex
+	closed  bool // so that nothing more goes on beside
+	looked  bool
+	current *endpoint           // that the last image was asked of
+	planned map[imageKey]string // the digest that was told last
+	known   *sandbox.Capabilities
 }
 
 // New opens the runtime. It does not connect. What goes on beside requests has the
@@ -41,7 +43,7 @@ func New(ctx context.Context, o Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{options: o, planned: map[imageKey]string{}, containers: map[*container]struct{}{}}
+	r := &Runtime{options: o, planned: map[imageKey]string{}}
 	for i, e := range o.Endpoints {
 		made, err := newEndpoint(e, o)
 		if err != nil {
@@ -165,8 +167,6 @@ func (r *Runtime) plannedWith(spec sandbox.Spec) string {
 	return r.planned[keyOf(spec)]
 }
 
-var errClosed = errors.New("the runtime is closed")
-
 // Create implements [sandbox.Runtime].
 func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
 	wire, err := tunnel.NewSpec(spec)
@@ -202,8 +202,8 @@ func (r *Runtime) create(ctx context.Context, e *endpoint, spec sandbox.Spec, wi
 		err = &refusal{reason: "the connection was lost: " + e.key.Scrub(err.Error()), again: true, sick: true}
 	case err == nil && answer.Created == nil:
 		err = &refusal{reason: "it answers as no sandbox-server does", sick: true}
-	case err == nil && !r.remember(c):
-		err = errClosed
+	case err == nil:
+		err = r.alive.Add(ctx, c)
 	}
 	if err != nil {
 		c.session.Close()
@@ -216,44 +216,12 @@ func (r *Runtime) create(ctx context.Context, e *endpoint, spec sandbox.Spec, wi
 	return c, nil
 }
 
-func (r *Runtime) remember(c *container) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return false
-	}
-	r.containers[c] = struct{}{}
-	return true
-}
-
-func (r *Runtime) forget(c *container) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.containers, c)
-}
-
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	r.closed = true
-	alive := make([]*container, 0, len(r.containers))
-	for c := range r.containers {
-		alive = append(alive, c)
-	}
 	r.mu.Unlock()
-	var errs []error
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	for _, c := range alive {
-		all.Go(func() {
-			if err := c.Delete(r.ctx); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				errs = append(errs, err)
-			}
-		})
-	}
-	all.Wait()
+	err := r.alive.Close(r.ctx)
 	r.cancel()
 	r.going.Wait()
 	for _, e := range r.endpoints {
@@ -261,7 +229,7 @@ func (r *Runtime) Close() error {
 			e.http.CloseIdleConnections()
 		}
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // writable are the directories that files of a container can be reached in.
