@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -69,6 +72,19 @@ type Spec struct {
 	// mechanism limit:cpus is enforced), busy cores are divided between tenants
 	// and not between their containers. Empty is a tenant of its own.
 	Tenant string
+}
+
+// Validate refuses a spec that cannot be meant in any runtime. Its network has its mode
+// filled in ([NetworkPolicy.Normal]); what is wrong with that is a [*NetworkError].
+func (s Spec) Validate() error {
+	levels := []Level{"", LevelAuto, LevelFull, LevelRestricted, LevelNone}
+	switch {
+	case !slices.Contains(levels, s.Level):
+		return fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", s.Level)
+	case s.Disk.Bytes <= 0 || s.Disk.Inodes <= 0 || s.BuildDisk.Bytes < 0 || s.BuildDisk.Bytes > 0 && s.BuildDisk.Inodes <= 0:
+		return errors.New("a container needs a disk limit")
+	}
+	return s.Network.Validate()
 }
 
 // DiskLimit bounds a file tree. Where a tree exists both must be positive: zero

@@ -159,10 +159,7 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 {
-		return errors.New("a container needs a disk limit")
-	}
-	if err := spec.Network.Validate(); err != nil {
+	if err := spec.Validate(); err != nil {
 		return err
 	}
 	unsupported := func(what, reason string) error {
@@ -171,8 +168,6 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 	switch {
 	case spec.Level == sandbox.LevelRestricted, spec.Level == sandbox.LevelNone:
 		return unsupported("isolation "+string(spec.Level), "containers of an engine have every wall")
-	case spec.Level != sandbox.LevelFull && spec.Level != sandbox.LevelAuto && spec.Level != "":
-		return fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
 	case spec.WorkspaceOnDisk:
 		return unsupported("a workspace on disk", "this runtime keeps it in memory")
 	case spec.Network.LeadsOut():

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -125,20 +124,16 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 
 // admit refuses what E2B cannot make, and finds the template.
 func (r *Runtime) admit(spec sandbox.Spec) (template string, err error) {
-	switch spec.Level {
-	case sandbox.LevelFull, sandbox.LevelAuto, "":
-	case sandbox.LevelRestricted, sandbox.LevelNone:
+	if err := spec.Validate(); err != nil {
+		return "", err
+	}
+	switch {
+	case spec.Level == sandbox.LevelRestricted, spec.Level == sandbox.LevelNone:
 		return "", &sandbox.UnsupportedError{What: "isolation " + string(spec.Level), Reason: "every sandbox of E2B is a virtual machine", Mend: "Ask for isolation full or auto"}
-	default:
-		return "", fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
-	}
-	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 || spec.BuildDisk.Bytes < 0 || spec.BuildDisk.Bytes > 0 && spec.BuildDisk.Inodes <= 0 {
-		return "", errors.New("a container needs a disk limit")
-	}
-	if spec.WorkspaceOnDisk {
+	case spec.WorkspaceOnDisk:
 		return "", &sandbox.UnsupportedError{What: "a workspace on disk", Reason: "the disk of a sandbox has no limit for one directory", Mend: "Leave the workspace in memory"}
 	}
-	return r.template(spec), spec.Network.Validate()
+	return r.template(spec), nil
 }
 
 // Close implements [sandbox.Runtime].

@@ -141,11 +141,8 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if spec.Disk.Bytes <= 0 || spec.Disk.Inodes <= 0 {
-		return nil, errors.New("a container needs a disk limit")
-	}
 	spec.Network = spec.Network.Normal()
-	if err := spec.Network.Validate(); err != nil {
+	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
 	c, err := r.createWithImage(ctx, spec)
@@ -191,9 +188,6 @@ func (r *Runtime) create(spec sandbox.Spec, image *rootfs.Image) (*container, er
 		return r.createOutside(spec, wallsNone, nil)
 	case sandbox.LevelRestricted:
 		return r.createOutside(spec, wallsRestricted, nil)
-	case sandbox.LevelFull, sandbox.LevelAuto, "":
-	default:
-		return nil, fmt.Errorf("unknown isolation level %q: auto, full, restricted or none", spec.Level)
 	}
 	c, err := r.createFull(spec, image)
 	fullWorks := r.noteFull(err == nil)
