@@ -24,11 +24,8 @@ import (
 func leftovers(t *testing.T) []string {
 	t.Helper()
 	var found []string
-	comms, _ := filepath.Glob("/proc/[0-9]*/comm")
-	for _, name := range comms {
-		if b, err := os.ReadFile(name); err == nil && strings.TrimSpace(string(b)) == "sandbox-init" {
-			found = append(found, "process "+filepath.Dir(name))
-		}
+	for _, dir := range testenv.Processes("sandbox-init") {
+		found = append(found, "process "+dir)
 	}
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == "sandbox-run" {
@@ -60,25 +57,6 @@ func noLeftovers(t *testing.T) {
 	}
 }
 
-// counts are figures of the whole machine that must come back to what they were.
-func counts(t *testing.T) map[string]int {
-	t.Helper()
-	c := map[string]int{}
-	namespaces := map[string]bool{}
-	links, _ := filepath.Glob("/proc/[0-9]*/ns/*")
-	for _, l := range links {
-		if target, err := os.Readlink(l); err == nil {
-			namespaces[target] = true
-		}
-	}
-	c["namespaces"] = len(namespaces)
-	mounts, _ := os.ReadFile("/proc/self/mountinfo")
-	c["mounts"] = strings.Count(string(mounts), "\n")
-	sockets, _ := os.ReadFile("/proc/net/unix")
-	c["unix sockets"] = strings.Count(string(sockets), "\n")
-	return c
-}
-
 // mix is a thousand runs' worth of variety: ends, limits, leftovers of their own.
 var mix = [][]string{
 	{"--lang", "exec", "--", "/bin/true"},
@@ -98,7 +76,7 @@ var mix = [][]string{
 func TestNothingStaysBehind(t *testing.T) {
 	sandboxRun(t, "gc")
 	noLeftovers(t)
-	before := counts(t)
+	before := testenv.Counts()
 	runs := 1000
 	if testing.Short() {
 		runs = 100
@@ -123,7 +101,7 @@ func TestNothingStaysBehind(t *testing.T) {
 	noLeftovers(t)
 	// Namespaces go when the last process of theirs is reaped, mounts with them.
 	var after map[string]int
-	asBefore := func() bool { after = counts(t); return maps.Equal(before, after) }
+	asBefore := func() bool { after = testenv.Counts(); return maps.Equal(before, after) }
 	if testenv.Within(2*time.Second, asBefore) {
 		return
 	}

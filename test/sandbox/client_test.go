@@ -86,7 +86,7 @@ func (c *call) begin(t *testing.T) {
 // cli calls sandbox-run on this server, with an input.
 func (s *instance) cli(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	c := calling(t, append([]string{"--server", s.url}, args...))
+	c := calling(t, append([]string{"--server", s.URL}, args...))
 	c.Stdin = strings.NewReader(stdin)
 	c.begin(t)
 	code = c.code(t)
@@ -95,7 +95,7 @@ func (s *instance) cli(t *testing.T, stdin string, args ...string) (stdout, stde
 
 func (s *instance) client(t *testing.T, key string) *remote.Client {
 	t.Helper()
-	c, err := remote.New(s.url, remote.Options{Key: key})
+	c, err := remote.New(s.URL, remote.Options{Key: key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,13 +287,13 @@ func TestServerRefusals(t *testing.T) {
 		code int
 		says string
 	}{
-		"over a ceiling": {[]string{"--server", shared.url, "--timeout", "301s"}, 2, "300s"},
+		"over a ceiling": {[]string{"--server", shared.URL, "--timeout", "301s"}, 2, "300s"},
 		"unreachable":    {[]string{"--server", gone.URL}, 125, "no answer from " + gone.URL + ": .*connection refused"},
 		"a web server":   {[]string{"--server", web.URL}, 125, "as no sandbox-server does"},
 		"no URL":         {[]string{"--server", "localhost:8080"}, 2, "http://HOST:PORT"},
 		"no socket":      {[]string{"--server", "unix:///nowhere/sock"}, 125, "no such file"},
-		"a terminal":     {[]string{"--server", shared.url, "--tty"}, 2, "--tty needs a run on this machine"},
-		"binary input":   {[]string{"--server", shared.url, "--stdin", "/proc/self/exe"}, 2, "--in"},
+		"a terminal":     {[]string{"--server", shared.URL, "--tty"}, 2, "--tty needs a run on this machine"},
+		"binary input":   {[]string{"--server", shared.URL, "--stdin", "/proc/self/exe"}, 2, "--in"},
 	} {
 		run := calling(t, append(c.args, code...))
 		run.begin(t)
@@ -307,12 +307,12 @@ func TestServerKey(t *testing.T) {
 	const right, wrong = "the-right-key-of-this-test", "the-wrong-key-of-this-test"
 	s := started(t, "SANDBOX_DATA_DIR="+t.TempDir(), "SANDBOX_API_KEY="+right)
 	for key, want := range map[string]int{"": 2, wrong: 2, right: 0} {
-		run := calling(t, []string{"--server", s.url, "-l", "bash", "--code", "echo in"}, "SANDBOX_API_KEY="+key)
+		run := calling(t, []string{"--server", s.URL, "-l", "bash", "--code", "echo in"}, "SANDBOX_API_KEY="+key)
 		run.begin(t)
 		if code := run.code(t); code != want || code == 2 && !strings.Contains(run.stderr.String(), "SANDBOX_API_KEY") {
 			t.Errorf("%q: exit code %d: %s", key, code, run.stderr.String())
 		}
-		if strings.Contains(run.stdout.String()+run.stderr.String()+s.logged(), "key-of-this-test") {
+		if strings.Contains(run.stdout.String()+run.stderr.String()+s.Logged(), "key-of-this-test") {
 			t.Errorf("%q is shown", key)
 		}
 	}
@@ -325,7 +325,7 @@ func TestServerKey(t *testing.T) {
 // A full server says when to come back.
 func TestServerIsFull(t *testing.T) {
 	s := started(t, "SANDBOX_MAX_CONCURRENT=1")
-	first := calling(t, []string{"--server", s.url, "-l", "bash", "--code", "sleep 100"})
+	first := calling(t, []string{"--server", s.URL, "-l", "bash", "--code", "sleep 100"})
 	first.begin(t)
 	until(t, "it runs", func() bool { return s.health(t).Load == 1 })
 	_, stderr, code := s.cli(t, "", "-l", "bash", "--code", "true")
@@ -348,7 +348,7 @@ func TestServerRunIsCancelled(t *testing.T) {
 		format string
 		code   int
 	}{{syscall.SIGINT, "json", 130}, {syscall.SIGTERM, "ndjson", 143}, {syscall.SIGTERM, "text", 143}} {
-		run := calling(t, []string{"--server", s.url, "-o", c.format, "-l", "bash", "--code", "trap '' TERM; echo before; sleep 100"})
+		run := calling(t, []string{"--server", s.URL, "-o", c.format, "-l", "bash", "--code", "trap '' TERM; echo before; sleep 100"})
 		run.begin(t)
 		until(t, "it runs", func() bool { return s.health(t).Load == 1 })
 		if c.format != "json" { // which says nothing before the end
@@ -385,24 +385,22 @@ func resultOf(t *testing.T, out string) api.Result {
 // A server that dies takes its runs along, and that is no fault of the program's.
 func TestServerDies(t *testing.T) {
 	s := started(t)
-	run := calling(t, []string{"--server", s.url, "-o", "ndjson", "-l", "bash", "--code", "echo before; sleep 100"})
+	run := calling(t, []string{"--server", s.URL, "-o", "ndjson", "-l", "bash", "--code", "echo before; sleep 100"})
 	run.begin(t)
 	until(t, "its words are here", func() bool { return strings.Contains(run.stdout.String(), "before") })
-	_ = s.cmd.Process.Kill()
-	<-s.eof
-	_ = s.cmd.Wait()
+	s.Kill()
 	if code := run.code(t); code != 125 {
 		t.Errorf("exit code %d", code)
 	}
-	if r := resultOf(t, run.stdout.String()); r.Status != api.StatusSandboxError || r.Stdout != "before\n" || !*r.Retryable || !strings.Contains(r.Message, s.url) {
+	if r := resultOf(t, run.stdout.String()); r.Status != api.StatusSandboxError || r.Stdout != "before\n" || !*r.Retryable || !strings.Contains(r.Message, s.URL) {
 		t.Errorf("%+v", r)
 	}
 }
 
 // auto finds the server of this machine, and runs here what only works here.
 func TestAuto(t *testing.T) {
-	served := !strings.Contains(shared.logged(), "no unix socket")
-	if strings.Contains(shared.logged(), "another server has it") {
+	served := !strings.Contains(shared.Logged(), "no unix socket")
+	if strings.Contains(shared.Logged(), "another server has it") {
 		t.Skip("another server has the socket of this machine")
 	}
 	for _, c := range []struct {

@@ -86,7 +86,7 @@ func (p page) server(t *testing.T, asked string) *instance {
 	return started(t, settings...)
 }
 
-func (s *instance) host() string { return strings.TrimPrefix(s.url, "http://") }
+func (s *instance) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
 // section is what stands between a heading and the next of any level.
 func section(t *testing.T, text, heading string) string {

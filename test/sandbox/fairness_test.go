@@ -38,7 +38,7 @@ func (s *instance) spin(ctx context.Context, t *testing.T, key string) func() fl
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(ctx, "POST", s.url+"/execute", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/execute", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,10 +157,10 @@ func TestTenantGroupsGo(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, s *instance, leave func()){
 		"with the last run": func(_ *testing.T, _ *instance, leave func()) { leave() },
 		"after a crash": func(t *testing.T, s *instance, _ func()) {
-			if err := s.cmd.Process.Kill(); err != nil {
+			if err := s.Cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			_ = s.cmd.Wait()
+			_ = s.Cmd.Wait()
 			started(t)
 		},
 	} {

@@ -25,7 +25,7 @@ import (
 // resident is how much memory the server has, in bytes.
 func (s *instance) resident(t *testing.T) int {
 	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", s.Cmd.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestDrain(t *testing.T) {
 	done := make(chan answer, 1)
 	go func() { done <- s.execute(t, `{"language":"bash","code":"sleep 2; echo finished"}`) }()
 	until(t, "it runs", func() bool { return s.health(t).Load == 1 })
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "health says so", func() bool { return s.send(t, "GET", "/health", nil).status == 503 })
@@ -215,7 +215,7 @@ func TestDrainHasAnEnd(t *testing.T) {
 	done := make(chan answer, 1)
 	go func() { done <- s.execute(t, `{"language":"bash","code":"echo before; sleep 100"}`) }()
 	until(t, "it runs", func() bool { return s.health(t).Load == 1 })
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	if r := (<-done).result(t); r.Status != api.StatusCancelled || r.Stdout != "before\n" {
@@ -247,8 +247,8 @@ func TestCrashes(t *testing.T) {
 		} else if !maps.Equal(now, idle) {
 			t.Fatalf("round %d: %v, and %v before there was an old life", round, now, idle)
 		}
-		if round > 0 && !strings.Contains(s.logged(), fmt.Sprintf(`"runs":%d}`, runs)) {
-			t.Fatalf("round %d: the lost runs are not told:\n%s", round, s.logged())
+		if round > 0 && !strings.Contains(s.Logged(), fmt.Sprintf(`"runs":%d}`, runs)) {
+			t.Fatalf("round %d: the lost runs are not told:\n%s", round, s.Logged())
 		}
 		for range runs {
 			clients.Go(func() {
@@ -257,17 +257,17 @@ func TestCrashes(t *testing.T) {
 			})
 		}
 		until(t, "they run", func() bool { return s.health(t).Load == runs && processes(t, marker) == 2*runs })
-		if err := s.cmd.Process.Kill(); err != nil {
+		if err := s.Cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = s.cmd.Wait()
+		_ = s.Cmd.Wait()
 	}
 	clients.Wait()
 	last := started(t, data)
 	if r := last.run(t, api.Request{Code: "print(1)"}); !r.Success {
 		t.Error(r.Message)
 	}
-	if err := last.stop(); err != nil {
+	if err := last.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	// What was killed may still be on its way out.
@@ -340,7 +340,7 @@ func TestSettings(t *testing.T) {
 		s, err := launch(setting, "SANDBOX_DATA_DIR="+t.TempDir())
 		if err == nil {
 			t.Errorf("%s: it starts", setting)
-			_ = s.stop()
+			_ = s.Stop()
 			continue
 		}
 		if !strings.Contains(err.Error(), want) {
@@ -353,7 +353,7 @@ func TestSettings(t *testing.T) {
 func TestSlowSenders(t *testing.T) {
 	s := started(t, "SANDBOX_MAX_CONCURRENT=2")
 	for i := range 50 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -385,7 +385,7 @@ func TestSmuggling(t *testing.T) {
 		"large header":       "X: " + strings.Repeat("a", 64<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(shared.url, "http://"))
+			conn, err := net.Dial("tcp", strings.TrimPrefix(shared.URL, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -454,7 +454,7 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	until(t, "the key is worthless", func() bool { return s.execute(t, `{"code":"1"}`, bearer...).status == 401 })
-	if log := s.logged(); strings.Contains(log, strings.TrimSpace(string(key))) || strings.Contains(log, "own-key") {
+	if log := s.Logged(); strings.Contains(log, strings.TrimSpace(string(key))) || strings.Contains(log, "own-key") {
 		t.Error("a key is in the log")
 	}
 }
@@ -464,7 +464,7 @@ func TestFirstKey(t *testing.T) {
 	data := "SANDBOX_DATA_DIR=" + t.TempDir()
 	s := started(t, data, "SANDBOX_ADDR=0.0.0.0")
 	var key string
-	for line := range strings.Lines(s.logged()) {
+	for line := range strings.Lines(s.Logged()) {
 		if strings.HasPrefix(line, "sbx_") {
 			key = strings.TrimSpace(line)
 		}
@@ -473,7 +473,7 @@ func TestFirstKey(t *testing.T) {
 	if r := s.run(t, api.Request{Code: "print(1)"}, "X-API-Key", key); !r.Success {
 		t.Error(r.Message)
 	}
-	if again := started(t, data, "SANDBOX_ADDR=0.0.0.0"); strings.Contains(again.logged(), "sbx_") {
+	if again := started(t, data, "SANDBOX_ADDR=0.0.0.0"); strings.Contains(again.Logged(), "sbx_") {
 		t.Error("the second start shows a key")
 	}
 }

@@ -154,7 +154,7 @@ func (s *instance) honest(t *testing.T, c *tally) {
 
 // garbage sends what is no request.
 func (s *instance) garbage(c *tally) {
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		c.fault("%v", err)
 		return

@@ -27,7 +27,7 @@ func TestUnixSocket(t *testing.T) {
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); os.Geteuid() != 0 && dir != "" {
 		path = filepath.Join(dir, "sandbox-run.sock")
 	}
-	if strings.Contains(shared.logged(), "no unix socket") {
+	if strings.Contains(shared.Logged(), "no unix socket") {
 		t.Skip("another server of this machine has the socket")
 	}
 	info, err := os.Stat(path)
@@ -77,7 +77,7 @@ func TestSystemd(t *testing.T) {
 	hear("WATCHDOG=1")
 	hear("WATCHDOG=1")
 	ended := make(chan error, 1)
-	go func() { ended <- s.stop() }()
+	go func() { ended <- s.Stop() }()
 	hear("STOPPING=1")
 	if err := <-ended; err != nil {
 		t.Error(err)
@@ -95,7 +95,7 @@ func TestTLS(t *testing.T) {
 	}
 	secure := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
 	defer secure.CloseIdleConnections()
-	resp, err := secure.Post(strings.Replace(s.url, "http:", "https:", 1)+"/execute", "application/json", strings.NewReader(`{"code":"print(1)"}`))
+	resp, err := secure.Post(strings.Replace(s.URL, "http:", "https:", 1)+"/execute", "application/json", strings.NewReader(`{"code":"print(1)"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestHangupReadsKeys(t *testing.T) {
 	}
 	write("- {key: short, tenant: b}\n")
 	s.hangUp(t)
-	until(t, "the error is told", func() bool { return strings.Contains(s.logged(), "stay as they are") })
+	until(t, "the error is told", func() bool { return strings.Contains(s.Logged(), "stay as they are") })
 	if !may("the-second-key-of-all") {
 		t.Error("a broken file took the keys away")
 	}

@@ -3,19 +3,14 @@
 package sandbox
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -42,79 +37,17 @@ func TestMain(m *testing.M) {
 			return 0, err
 		}
 		code = m.Run()
-		return code, shared.stop()
+		return code, shared.Stop()
 	})
 }
 
 // instance is a running server.
-type instance struct {
-	cmd *exec.Cmd
-	url string
+type instance struct{ *testenv.Server }
 
-	mu  sync.Mutex
-	log bytes.Buffer
-	eof chan struct{}
-}
-
-// launch starts a server on a free port, with settings beside the usual ones,
-// and waits until it is ready.
+// launch starts a server with settings beside the usual ones.
 func launch(settings ...string) (*instance, error) {
-	s := &instance{cmd: exec.Command(binary), eof: make(chan struct{})}
-	s.cmd.Env = append(testenv.Environ("SANDBOX_PORT=0", "SANDBOX_DATA_DIR="+dataDir), settings...)
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stderr, err := s.cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	ready := make(chan string, 1)
-	go s.read(stderr, ready)
-	select {
-	case address := <-ready:
-		s.url = "http://" + address
-		return s, nil
-	case <-s.eof:
-		err := s.cmd.Wait()
-		return nil, fmt.Errorf("the server ended: %w\n%s", err, s.logged())
-	case <-time.After(time.Minute):
-		_ = s.cmd.Process.Kill()
-		return nil, fmt.Errorf("the server is not ready after a minute:\n%s", s.logged())
-	}
-}
-
-// read keeps the log and tells the address from the line that says ready.
-func (s *instance) read(stderr io.Reader, ready chan<- string) {
-	defer close(s.eof)
-	lines := bufio.NewScanner(stderr)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		s.mu.Lock()
-		s.log.Write(lines.Bytes())
-		s.log.WriteByte('\n')
-		s.mu.Unlock()
-		var line struct{ Msg, Address string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "ready" {
-			ready <- line.Address
-		}
-	}
-}
-
-func (s *instance) logged() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.log.String()
-}
-
-// stop ends the server as an operator does.
-func (s *instance) stop() error {
-	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	<-s.eof
-	if err := s.cmd.Wait(); err != nil {
-		return fmt.Errorf("the server ended badly: %w\n%s", err, s.logged())
-	}
-	return nil
+	s, err := testenv.Launch(binary, nil, append([]string{"SANDBOX_DATA_DIR=" + dataDir}, settings...)...)
+	return &instance{s}, err
 }
 
 // started is a server of a test's own.
@@ -125,10 +58,10 @@ func started(t *testing.T, settings ...string) *instance {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if s.cmd.ProcessState != nil {
+		if s.Cmd.ProcessState != nil {
 			return // the test has ended it itself
 		}
-		if err := s.stop(); err != nil {
+		if err := s.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -156,7 +89,7 @@ func (s *instance) send(t *testing.T, method, path string, body io.Reader, heade
 }
 
 func (s *instance) try(ctx context.Context, method, path string, body io.Reader, header ...string) (answer, error) {
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, body)
+	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -253,7 +186,7 @@ func until(t *testing.T, what string, ok func() bool) {
 
 func (s *instance) hangUp(t *testing.T) {
 	t.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 }

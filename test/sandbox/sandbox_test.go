@@ -168,7 +168,7 @@ func TestForeignPages(t *testing.T) {
 			t.Errorf("%v: %s", header, p.Type)
 		}
 	}
-	if r := shared.execute(t, `{"code":"print(1)"}`, "Origin", shared.url).result(t); !r.Success {
+	if r := shared.execute(t, `{"code":"print(1)"}`, "Origin", shared.URL).result(t); !r.Success {
 		t.Error(r.Message)
 	}
 }

@@ -22,7 +22,7 @@ func (s *instance) open(t *testing.T, accept string, req api.Request) (status in
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequestWithContext(t.Context(), "POST", s.url+"/execute", bytes.NewReader(text))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+"/execute", bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestGoneClientEndsItsRun(t *testing.T) {
 // A client that does not read holds up its own run alone, and takes no memory.
 func TestSlowClientIsAlone(t *testing.T) {
 	s := started(t)
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestTraces(t *testing.T) {
 	}
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r := s.run(t, api.Request{Code: "print('the-code')", Env: map[string]string{"A": "the-value"}}, "traceparent", "00-"+parent+"-00f067aa0ba902b7-01")
-	if err := s.stop(); err != nil {
+	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Program is a list of system calls for an init to make. The zero value is
@@ -234,7 +236,11 @@ func (p *Program) encode(seq uint32) ([]byte, error) {
 
 func (s *step) encode(m []byte, at, blob, cells int, relocate func(int)) {
 	e := binary.NativeEndian
-	e.PutUint32(m[at:], s.call)
+	call := s.call
+	if fault.Off("step", s.name) {
+		call = syscall.SYS_GETPID
+	}
+	e.PutUint32(m[at:], call)
 	e.PutUint16(m[at+4:], s.flags)
 	e.PutUint16(m[at+6:], s.skip)
 	save := int32(-1)

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -133,9 +134,21 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 	return n
 }
 
+// ownNamespaces are those that every container has, by the names that /proc/self/ns has
+// for them. Those of the user and of control groups are made by the init itself.
+var ownNamespaces = []struct {
+	name string
+	flag uintptr
+}{{"mnt", unix.CLONE_NEWNS}, {"pid", unix.CLONE_NEWPID}, {"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}}
+
 // namespaces makes the init.
 func (c *container) namespaces() error {
-	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS)
+	var flags uintptr
+	for _, n := range ownNamespaces {
+		if !fault.Off("namespace", n.name) {
+			flags |= n.flag
+		}
+	}
 	if !c.identity.root {
 		flags |= unix.CLONE_NEWUSER
 	}
@@ -203,6 +216,10 @@ func (c *container) world(image *rootfs.Image) error {
 	for _, fd := range fds {
 		p.Call("close", unix.SYS_CLOSE, fd)
 	}
+	// For the children, since clone has no flag for it: files of /proc/self/ns are
+	// inodes, and one that everybody is in would be everybody's to lock. Before
+	// Linux 5.6, or without CONFIG_TIME_NS, there is no such file.
+	p.Call("create a time namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWTIME)).Allow(unix.EINVAL)
 	c.identity.enterInner(&p)
 	reply, err := c.init.Do(&p)
 	if err != nil {

@@ -1,0 +1,96 @@
+package testenv
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Server is a running sandbox-server.
+type Server struct {
+	Cmd *exec.Cmd
+	// URL is its address, http://HOST:PORT.
+	URL string
+
+	mu  sync.Mutex
+	log bytes.Buffer
+	eof chan struct{}
+}
+
+// Launch starts a server as a user, or as ourselves where that is nil, on a free port,
+// with settings such as SANDBOX_TIMEOUT_SEC=5, and waits until it is ready.
+func Launch(binary string, user *syscall.Credential, settings ...string) (*Server, error) {
+	s := &Server{Cmd: exec.Command(binary), eof: make(chan struct{})}
+	s.Cmd.Env = append(Environ("SANDBOX_PORT=0"), settings...)
+	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: user}
+	if user != nil {
+		s.Cmd.Dir = "/"
+	}
+	stderr, err := s.Cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Cmd.Start(); err != nil {
+		return nil, err
+	}
+	ready := make(chan string, 1)
+	go s.read(stderr, ready)
+	select {
+	case address := <-ready:
+		s.URL = "http://" + address
+		return s, nil
+	case <-s.eof:
+		err := s.Cmd.Wait()
+		return nil, fmt.Errorf("the server ended: %w\n%s", err, s.Logged())
+	case <-time.After(time.Minute):
+		_ = s.Cmd.Process.Kill()
+		return nil, fmt.Errorf("the server is not ready after a minute:\n%s", s.Logged())
+	}
+}
+
+// read keeps the log and tells the address from the line that says ready.
+func (s *Server) read(stderr io.Reader, ready chan<- string) {
+	defer close(s.eof)
+	lines := bufio.NewScanner(stderr)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		s.mu.Lock()
+		s.log.Write(lines.Bytes())
+		s.log.WriteByte('\n')
+		s.mu.Unlock()
+		var line struct{ Msg, Address string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "ready" {
+			ready <- line.Address
+		}
+	}
+}
+
+// Logged is what the server has said on stderr.
+func (s *Server) Logged() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// Stop ends the server as an operator does.
+func (s *Server) Stop() error {
+	_ = s.Cmd.Process.Signal(syscall.SIGTERM)
+	<-s.eof
+	if err := s.Cmd.Wait(); err != nil {
+		return fmt.Errorf("the server ended badly: %w\n%s", err, s.Logged())
+	}
+	return nil
+}
+
+// Kill ends the server as a crash does.
+func (s *Server) Kill() {
+	_ = s.Cmd.Process.Kill()
+	<-s.eof
+	_ = s.Cmd.Wait()
+}
