@@ -136,9 +136,6 @@ func (s *Store) parseManifest(raw []byte) (*v1.Manifest, error) {
 	if !m.Config.MediaType.IsConfig() {
 		return nil, problemf(ErrUnsupported, "it is no container image: its configuration is of type %q", m.Config.MediaType)
 	}
-	if len(m.Layers) > maxLayers {
-		return nil, problemf(ErrTooLarge, "it has %d layers; the limit is %d", len(m.Layers), maxLayers)
-	}
 	left := s.options.Limits.Bytes
 	for i, layer := range m.Layers {
 		var err error

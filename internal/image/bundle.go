@@ -101,6 +101,9 @@ func (t *tarBundle) index(ctx context.Context) error {
 }
 
 func (t *tarBundle) add(h *tar.Header) error {
+	if len(h.Name) > maxName || len(h.Linkname) > maxName { // no image has its parts there
+		return nil
+	}
 	name := path.Clean(h.Name)
 	switch h.Typeflag {
 	case tar.TypeReg:

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -40,6 +41,9 @@ func savedCandidates(ctx context.Context, b bundle, raw []byte) ([]candidate, er
 	}
 	if len(images) == 0 {
 		return nil, problemf(ErrNotFound, "its manifest.json names no image")
+	}
+	if len(images) > maxImages || slices.ContainsFunc(images, func(i saved) bool { return len(i.RepoTags) > maxTags }) {
+		return nil, problemf(ErrTooLarge, "its manifest.json has more than %d images, or more than %d names for one, which are the limits", maxImages, maxTags)
 	}
 	blobs := &savedBlobs{b, map[v1.Hash]string{}, map[string]v1.Descriptor{}}
 	var all []candidate

@@ -138,6 +138,9 @@ func (u *unpacker) file(p *place, name string, h *tar.Header, content io.Reader)
 // few bytes can claim any number of them.
 func (u *unpacker) write(f *os.File, content io.Reader, size int64) error {
 	for at := int64(0); at < size; {
+		if err := u.ctx.Err(); err != nil { // a hole is not read from anywhere
+			return err
+		}
 		n, err := io.ReadFull(content, u.buffer[:min(size-at, int64(len(u.buffer)))])
 		if err != nil {
 			return damaged(err)
@@ -179,13 +182,9 @@ func (u *unpacker) hardLink(p *place, name string, h *tar.Header) error {
 	if err != nil {
 		return problemf(ErrHostile, "it is a hard link to %q: %v", h.Linkname, err)
 	}
-	if u.wasLeftOut(target) {
-		u.leftOut.add(u.layers, h.Name, "a hard link to what was left out")
-		return u.replace(p, name)
-	}
 	from, err := u.tree.walk(path.Dir(target), false)
 	if err != nil {
-		return noTarget(h, err)
+		return u.noTarget(p, name, h, err)
 	}
 	defer from.close()
 	old, own := path.Join(from.path(), path.Base(target)), path.Join(p.path(), name)
@@ -205,15 +204,20 @@ func (u *unpacker) hardLink(p *place, name string, h *tar.Header) error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = u.copyLink(p, name, old)
 	}
-	return noTarget(h, err)
+	return u.noTarget(p, name, h, err)
 }
 
-// noTarget says so when what a hard link means is not there.
-func noTarget(h *tar.Header, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+// noTarget says so when what a hard link means is not there, unless it was left out:
+// then the link is, too.
+func (u *unpacker) noTarget(p *place, name string, h *tar.Header, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if !u.wasLeftOut(h.Linkname) {
 		return problemf(ErrHostile, "it is a hard link to %q, which is not there", h.Linkname)
 	}
-	return err
+	u.leftOut.add(u.layers, h.Name, "a hard link to what was left out")
+	return u.replace(p, name)
 }
 
 func (u *unpacker) copyLink(p *place, name, old string) error {
@@ -224,9 +228,14 @@ func (u *unpacker) copyLink(p *place, name, old string) error {
 	return p.dir().Symlink(text, name)
 }
 
-// wasLeftOut tells whether an entry of this name was left out.
-func (u *unpacker) wasLeftOut(name string) bool {
-	return slices.ContainsFunc(u.leftOut.Entries, func(e LeftOutEntry) bool {
+// wasLeftOut tells whether an entry of this name was left out; of those after the first
+// hundred each may have been.
+func (u *unpacker) wasLeftOut(target string) bool {
+	name, err := u.clean(target)
+	if err != nil {
+		return false
+	}
+	return u.leftOut.Count > maxLeftOut || slices.ContainsFunc(u.leftOut.Entries, func(e LeftOutEntry) bool {
 		left, err := u.clean(e.Name)
 		return err == nil && left == name
 	})

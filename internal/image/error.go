@@ -69,7 +69,15 @@ func (p *problem) Error() string { return p.text }
 func (p *problem) Unwrap() error { return p.kind }
 
 func problemf(kind error, format string, args ...any) error {
-	return &problem{kind, fmt.Sprintf(format, args...)}
+	return &problem{kind, clipped(fmt.Sprintf(format, args...))}
+}
+
+// clipped leaves out the middle of a sentence that quotes an image at any length.
+func clipped(text string) string {
+	if len(text) <= 2*maxQuote {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxQuote]+" … "+text[len(text)-maxQuote:], "")
 }
 
 // about names the image in an error that does not yet, and says what to do where
@@ -85,11 +93,14 @@ func (s *Store) about(image string, err error) error {
 	if located.Image == "" {
 		located.Image = image
 	}
-	if (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)) && !errors.Is(err, ErrNoSpace) {
+	if isFull(err) && !errors.Is(err, ErrNoSpace) {
 		located.Err = problemf(ErrNoSpace, "%v: the disk that holds %s is full, or your quota on it: remove images that you do not need, or choose another data directory", root(located.Err), s.dir)
 	}
 	return located
 }
+
+// isFull tells that the disk, or its owner's quota, is full.
+func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // root is what the system said, without the name of a file that the reader
 // cannot look at any more.

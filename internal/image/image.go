@@ -1,10 +1,8 @@
 package image
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,8 +62,14 @@ func (l *LeftOut) add(layer int, name, why string) {
 // configOf reads an image's configuration, and refuses what is for other machines
 // or could not be started.
 func configOf(raw []byte) (Config, []v1.Hash, error) {
-	file, err := v1.ParseConfigFile(bytes.NewReader(raw))
-	if err != nil {
+	var file struct { // of v1.ConfigFile what is needed: its history may have any length
+		Architecture string    `json:"architecture"`
+		OS           string    `json:"os"`
+		Variant      string    `json:"variant"`
+		Config       v1.Config `json:"config"`
+		RootFS       v1.RootFS `json:"rootfs"`
+	}
+	if err := json.Unmarshal(raw, &file); err != nil {
 		return Config{}, nil, problemf(ErrCorrupt, "its configuration cannot be read: %v", err)
 	}
 	here := v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
@@ -88,9 +92,14 @@ func (c *Config) check() error {
 	if slices.ContainsFunc(all, func(s string) bool { return strings.ContainsRune(s, 0) }) {
 		return problemf(ErrHostile, "its configuration has a zero byte in a string")
 	}
+	left := maxEnv
 	for _, e := range c.Env {
 		if name, _, ok := strings.Cut(e, "="); !ok || name == "" {
 			return problemf(ErrHostile, "its configuration has an environment entry that is not NAME=value: %q", e)
+		}
+		const end, pointer = 1, 8
+		if left -= len(e) + end + pointer; left < 0 {
+			return problemf(ErrTooLarge, "its environment takes more than %d bytes, which is the limit", maxEnv)
 		}
 	}
 	return nil
@@ -127,7 +136,7 @@ func (s *Store) read(digest v1.Hash) (Image, error) {
 		err = json.Unmarshal(raw, &info)
 	}
 	if err != nil {
-		return Image{}, fmt.Errorf("read what is known of image %s: %w", digest, err)
+		return Image{}, problemf(ErrCorrupt, "what the store knows of image %[1]s cannot be read (%[2]v): remove it by its digest, %.12[3]s, and get it again", digest, err, digest.Hex)
 	}
 	return info, nil
 }

@@ -361,6 +361,11 @@ func TestImportArchives(t *testing.T) {
 		"large document":     {archive(t, file("index.json", strings.Repeat(" ", 5<<20))), ErrTooLarge, "index.json"},
 		"index of itself":    {archive(t, file("index.json", `{"manifests":[{"digest":"sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"}]}`), file("blobs/sha256/44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a", "{}")), ErrUnsupported, "no container image"},
 		"no digest":          {archive(t, file("index.json", `{"manifests":[{}]}`)), ErrCorrupt, "no blob"},
+		"many names":         {archive(t, file("manifest.json", `[{"RepoTags":[""`+strings.Repeat(`,"a"`, maxTags)+`]}]`)), ErrTooLarge, "100 names"},
+		"many images":        {archive(t, file("manifest.json", `[{}`+strings.Repeat(`,{}`, maxImages)+`]`)), ErrTooLarge, "1000 images"},
+		"a large index":      {archive(t, file("index.json", `{"manifests":[{}`+strings.Repeat(`,{}`, maxImages)+`]}`)), ErrTooLarge, "1001 images"},
+		"holes, named":       {paxed(t, file("GNUSparseFile/index.json", holes("0\n")), "GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=index.json", "GNU.sparse.realsize=10"), ErrUnsupported, "written with holes"},
+		"a long name":        {archive(t, file(strings.Repeat("x", 300), "x"), link("manifest.json", strings.Repeat("x", 300))), ErrUnsupported, "neither"},
 		"xz":                 {[]byte("\xfd7zXZ\x00"), ErrUnsupported, "bzip2 or xz"},
 		"gzip bomb":          {gzipped(t, make([]byte, 4<<20)), ErrTooLarge, "limit"},
 	} {

@@ -39,6 +39,15 @@ const (
 	maxName = 255
 	// maxArchiveFiles bounds the files of an archive that holds images.
 	maxArchiveFiles = 100_000
+	// maxImages bounds the images of one archive or index, and maxTags the names that
+	// an archive gives to one of them.
+	maxImages = 1000
+	maxTags   = 100
+	// maxEnv bounds what all variables of an image take, each with a pointer to it:
+	// Linux starts no program with a longer one, and the sandbox none with much more.
+	maxEnv = 128 << 10
+	// maxQuote is how much of the beginning and of the end of a sentence is shown.
+	maxQuote = 500
 	// maxLeftOut is how many of the entries that were left out are named.
 	maxLeftOut = 100
 	// maxWindow is what zstd may ask us to remember: that of its --long=27.

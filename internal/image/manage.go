@@ -79,7 +79,7 @@ func (s *Store) lease(ctx context.Context, digest v1.Hash, lock *os.File) (*Leas
 }
 
 func (s *Store) openLock(digest v1.Hash) (*os.File, error) {
-	f, err := s.root.OpenFile(filepath.Join(imagePath(digest), lockFile), os.O_RDWR, 0)
+	f, err := s.root.OpenFile(filepath.Join(imagePath(digest), lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNotFound
 	}
@@ -185,12 +185,19 @@ func (s *Store) drop(digest v1.Hash, names map[string]v1.Hash) (dropped, error) 
 	if err == nil {
 		err = s.writeNames(names)
 	}
-	var gone string
-	if err == nil {
-		gone, err = s.moveAway(imagePath(digest))
-	}
-	if err != nil {
+	full := isFull(err)
+	if err != nil && !full {
 		return dropped{}, errors.Join(err, lock.Close())
 	}
-	return dropped{gone, lock}, nil
+	gone, err := s.moveAway(imagePath(digest))
+	if err == nil && !full {
+		return dropped{gone, lock}, nil
+	}
+	if err == nil { // the names are written where the image was
+		err = s.erase(gone)
+	}
+	if err == nil {
+		err = s.writeNames(names)
+	}
+	return dropped{}, errors.Join(err, lock.Close())
 }

@@ -38,7 +38,7 @@ func resolve(get func(v1.Hash) ([]byte, error)) ([]byte, error) {
 type document struct {
 	MediaType string            `json:"mediaType"`
 	Layers    []json.RawMessage `json:"layers"`
-	Manifests []v1.Descriptor   `json:"manifests"`
+	Manifests []json.RawMessage `json:"manifests"`
 	FSLayers  []json.RawMessage `json:"fsLayers"`
 }
 
@@ -60,8 +60,20 @@ func entriesOf(raw []byte) ([]v1.Descriptor, error) {
 		return nil, problemf(ErrHostile, "its manifest says that it is an image and an index")
 	case d.Manifests != nil && len(d.Manifests) == 0:
 		return nil, problemf(ErrPlatform, "it is an index without images")
+	case len(d.Manifests) > maxImages:
+		return nil, problemf(ErrTooLarge, "it is an index of %d images; the limit is %d", len(d.Manifests), maxImages)
+	case len(d.Layers) > maxLayers:
+		return nil, problemf(ErrTooLarge, "it has %d layers; the limit is %d", len(d.Layers), maxLayers)
 	}
-	return d.Manifests, nil
+	var entries []v1.Descriptor
+	for _, raw := range d.Manifests {
+		var entry v1.Descriptor
+		if err := json.Unmarshal(raw, &entry); err != nil {
+			return nil, problemf(ErrCorrupt, "its manifest cannot be read: %v", err)
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
 }
 
 // choose returns the entries that are for this machine, the plainest first: a

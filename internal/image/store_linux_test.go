@@ -60,17 +60,20 @@ func TestImportTree(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for raw, want := range map[string]error{
 		"{}": nil,
-		`{"os":"linux","architecture":"` + runtime.GOARCH + `"}`:   nil,
-		`{"os":"windows","architecture":"` + runtime.GOARCH + `"}`: ErrPlatform,
-		`{"os":"linux","architecture":"s390x"}`:                    ErrPlatform,
-		`{"architecture":"s390x"}`:                                 ErrPlatform,
-		`{"config":{"Env":["x"]}}`:                                 ErrHostile,
-		`{"config":{"Env":["=x"]}}`:                                ErrHostile,
-		`{"config":{"Cmd":["\u0000"]}}`:                            ErrHostile,
-		`[]`:                                                       ErrCorrupt,
+		`{"os":"linux","architecture":"` + runtime.GOARCH + `"}`:           nil,
+		`{"os":"windows","architecture":"` + runtime.GOARCH + `"}`:         ErrPlatform,
+		`{"os":"linux","architecture":"s390x"}`:                            ErrPlatform,
+		`{"architecture":"s390x"}`:                                         ErrPlatform,
+		`{"config":{"Env":["x"]}}`:                                         ErrHostile,
+		`{"config":{"Env":["=x"]}}`:                                        ErrHostile,
+		`{"config":{"Cmd":["\u0000"]}}`:                                    ErrHostile,
+		`[]`:                                                               ErrCorrupt,
+		`{"config":{"Env":["A=` + strings.Repeat("x", 127<<10) + `"]}}`:    nil,
+		`{"config":{"Env":["A=` + strings.Repeat("x", 128<<10) + `"]}}`:    ErrTooLarge,
+		`{"config":{"Env":["A="` + strings.Repeat(`,"A="`, 12<<10) + `]}}`: ErrTooLarge,
 	} {
 		if _, _, err := configOf([]byte(raw)); !errors.Is(err, want) {
-			t.Errorf("%s: %v; want %v", raw, err, want)
+			t.Errorf("%.100s: %v; want %v", raw, err, want)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type unpacker struct {
 	// sent and scanned count what comes out of decompression, when layers are
 	// unpacked and when they are searched for whiteouts.
 	sent, scanned int64
+	searched      int64 // entries
 	last          lastBlock
 	buffer        []byte
 }
@@ -197,8 +198,11 @@ func (l *lastBlock) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (u *unpacker) countFile() error {
-	if u.files++; u.files > u.limits.Files {
+// countFile counts what is made.
+func (u *unpacker) countFile() error { return u.count(&u.files) }
+
+func (u *unpacker) count(entries *int64) error {
+	if *entries++; *entries > u.limits.Files {
 		return problemf(ErrTooLarge, "all layers together have more than %d entries, which is the limit", u.limits.Files)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -151,6 +152,7 @@ func TestHostile(t *testing.T) {
 		"directory to link":        {entries: []entry{link("d/inner", "../../canary"), file("d/inner/file", "in")}, tree: map[string]string{"canary/file": "-rw-r--r-- in", "d/inner/f": ""}},
 		"cached directory":         {entries: []entry{file("d/inner/1", "x"), link("d", "up"), file("d/inner/2", "x")}, tree: map[string]string{"canary/inner/2": "-rw-r--r-- x", "d": "-> up"}},
 		"cached link":              {entries: []entry{file("d/self/1", "x"), dir("d/self"), file("d/self/2", "y")}, tree: map[string]string{"d/1": "-rw-r--r-- x", "d/self/2": "-rw-r--r-- y"}},
+		"cached link, replaced":    {entries: []entry{link("l", "."), file("l/l", "x"), file("l/2", "y")}, want: ErrHostile, tree: map[string]string{"l": "-rw-r--r-- x", "2": ""}},
 		"below a file":             {entries: []entry{file("etc/passwd/x", "x")}, want: ErrHostile},
 		"hard link out":            {entries: []entry{hardLink("x", "../canary/file")}, want: ErrHostile},
 		"hard link absolute":       {entries: []entry{hardLink("x", "/canary/file")}, want: ErrHostile, tree: map[string]string{"canary": ""}},
@@ -188,6 +190,14 @@ func TestHostile(t *testing.T) {
 		"files":                    {limits: Limits{Files: 20}, entries: []entry{file("1", ""), file("1", ""), file("1", ""), file("1", "")}, want: ErrTooLarge},
 		"implied directories":      {limits: Limits{Files: 20}, entries: []entry{file("1/2/3/4/5/6", "")}, want: ErrTooLarge},
 		"unknown type":             {entries: []entry{special("x", tar.TypeCont)}, tree: map[string]string{"x": ""}},
+		"another's":                {entries: []entry{owned(file("x", "x")), owned(dir("y")), owned(link("z", "x"))}, tree: map[string]string{"x": "-rw-r--r-- x"}},
+		"odd names":                {entries: []entry{file("a\nb\x1b[2J \xff", "x"), link("-rf", "*"), file("$(id)", "")}, tree: map[string]string{"a\nb\x1b[2J \xff": "-rw-r--r-- x", "-rf": "-> *", "$(id)": "-rw-r--r-- "}},
+		"one name, many kinds":     {entries: []entry{dir("x"), file("x/f", "1"), file("x", "2"), link("x", "up"), hardLink("x", "etc/passwd"), file("x", "3"), special("x", tar.TypeFifo), dir("x"), file("x/f", "4")}, tree: map[string]string{"x/f": "-rw-r--r-- 4", "etc/passwd": "-rw-r--r-- root", "canary": ""}},
+		"through forty links":      {entries: append(chain(40), file("40/f", "in")), tree: map[string]string{"etc/f": "-rw-r--r-- in"}},
+		"through more links":       {entries: append(chain(41), file("41/f", "in")), want: ErrHostile},
+		"implied depth":            {limits: Limits{Depth: 4}, entries: []entry{file("1/2/3/4/5/6/f", "x")}, want: ErrTooLarge, tree: map[string]string{"1/2/3/4/5": ""}},
+		"device, then a file":      {entries: []entry{special("f", tar.TypeChar), file("f", "x"), hardLink("g", "f")}, tree: map[string]string{"g": "-rw-r--r-- x"}},
+		"many devices":             {entries: append(slices.Repeat([]entry{special("null", tar.TypeChar)}, 150), special("last", tar.TypeChar), hardLink("x", "last")), tree: map[string]string{"x": ""}},
 		"below a whiteout":         {entries: []entry{file(".wh.x/y", "x"), file(".wh..wh.plnk/1", "x")}, tree: map[string]string{".wh.x": "", ".wh..wh.plnk": ""}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -210,8 +220,29 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestErrorsNameTheEntry: a person can find what was wrong.
+// owned is an entry of somebody else's.
+func owned(e entry) entry {
+	e.Uid, e.Gid = 1234, 1234
+	return e
+}
+
+// chain are so many links, the last of which leads through all of them to /etc.
+func chain(links int) []entry {
+	all := []entry{link("1", "etc")}
+	for i := 2; i <= links; i++ {
+		all = append(all, link(strconv.Itoa(i), strconv.Itoa(i-1)))
+	}
+	return all
+}
+
+// TestErrorsNameTheEntry: a person can find what was wrong, and is not told more than
+// can be read.
 func TestErrorsNameTheEntry(t *testing.T) {
+	long := newArena(t, Limits{}).layer(archive(t, file("x", "x"), hardLink("y", strings.Repeat("z", 100<<10))))
+	wantError(t, long, ErrHostile, `entry "y"`, "the limit is 4096")
+	if len(long.Error()) > 2000 {
+		t.Errorf("the error has %d bytes", len(long.Error()))
+	}
 	a := newArena(t, Limits{})
 	err := a.layer(archive(t, file("../x\x1b[2J", "")))
 	wantError(t, err, ErrHostile, `"../x\x1b[2J"`, `".."`)
@@ -242,6 +273,11 @@ func TestSparse(t *testing.T) {
 		t.Error("the refused file is there: ", err)
 	}
 	a.check(t)
+	few := newArena(t, Limits{Bytes: 1 << 20})
+	if err := few.layer(sparse(600 << 10)); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, few.layer(sparse(600<<10)), ErrTooLarge, "for all files together")
 }
 
 // sparse is an archive of GNU's old format with one file of nothing but a hole.
@@ -390,6 +426,9 @@ func TestKeepsTimes(t *testing.T) {
 	if got := must[os.FileInfo](t)(os.Lstat(filepath.Join(a.root, "f"))).ModTime(); !got.Equal(at) {
 		t.Errorf("the time is %v", got)
 	}
+	if got := must[os.FileInfo](t)(os.Lstat(filepath.Join(a.root, "odd"))).ModTime(); time.Since(got).Abs() > time.Hour {
+		t.Errorf("what no file system can count has become %v", got)
+	}
 	a.check(t)
 }
 
@@ -400,7 +439,14 @@ func TestCalledOff(t *testing.T) {
 	cancel()
 	a.unpacker.ctx = ctx
 	wantError(t, a.layer(base(t)), context.Canceled)
+	hole := must[*os.File](t)(os.CreateTemp(t.TempDir(), "")) // of which nothing is read from the archive
+	defer hole.Close()
+	wantError(t, a.unpacker.write(hole, zeros{}, 1<<20), context.Canceled)
 }
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // TestLeftOut: what was left out is listed, by the layer it is from.
 func TestLeftOut(t *testing.T) {

@@ -50,6 +50,9 @@ func markOf(name string) (mark, error) {
 // tools write such entries where the files were, and a link that is there now may
 // have taken the place of a directory.
 func (u *unpacker) hide(h *tar.Header, _ io.Reader) error {
+	if err := u.count(&u.searched); err != nil {
+		return err
+	}
 	name, err := u.clean(h.Name)
 	if err != nil {
 		return err

@@ -53,6 +53,33 @@ func TestWhiteouts(t *testing.T) {
 	}
 }
 
+// TestWhiteoutOfWhatIsOpen: a directory that is removed is not where the layer's entries
+// go, though it was the last that something went to.
+func TestWhiteoutOfWhatIsOpen(t *testing.T) {
+	a := newArena(t, Limits{})
+	for _, layer := range [][]entry{{dir("d"), file("d/1", "1")}, {file("d/2", "2"), file(".wh.d", "")}} {
+		if err := a.layer(archive(t, layer...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"d": "dir", "d/2": "2"}, simple(listing(t, a.root))); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	a.check(t)
+}
+
+// TestManyWhiteouts: they count before the first of them has been looked for.
+func TestManyWhiteouts(t *testing.T) {
+	a := newArena(t, Limits{Files: 20})
+	if err := a.layer(archive(t, file("f", ""))); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, a.layer(archive(t, slices.Repeat([]entry{file("no/.wh.x", "")}, 25)...)), ErrTooLarge, "more than 20 entries")
+	if a.unpacker.files > 1 {
+		t.Errorf("%d entries were unpacked", a.unpacker.files)
+	}
+}
+
 // simple leaves permissions out of a listing.
 func simple(listing map[string]string) map[string]string {
 	found := map[string]string{}

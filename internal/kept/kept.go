@@ -145,7 +145,7 @@ func (s *Store) read() error {
 	}
 	for _, name := range old {
 		if info, err := s.root.Lstat(name); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = s.root.RemoveAll(name)
+			_ = s.erase(name) // the next start tries again
 		}
 	}
 	sizes, err := fs.Glob(files, "*/*/*/"+sizeName)
@@ -221,6 +221,9 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 	}
 	if err := s.write(path.Join(way, sizeName), strconv.FormatInt(u.bytes, 10)); err != nil {
 		return err
+	}
+	if err := syncDisk(tree); err != nil {
+		return fmt.Errorf("keep a directory: %w", err)
 	}
 	return s.promote(way, &entry{path: name, size: u.bytes, used: time.Now()})
 }
@@ -303,10 +306,9 @@ func (s *Store) makeRoom(e *entry) error {
 		if !tooMuch || other.held > 0 {
 			continue
 		}
-		if err := s.root.RemoveAll(other.path); err != nil {
+		if err := s.drop(other); err != nil {
 			return fmt.Errorf("make room for what should be kept: %w", err)
 		}
-		delete(s.entries, other.path)
 		all -= other.size
 		if mine {
 			own -= other.size
@@ -317,6 +319,21 @@ func (s *Store) makeRoom(e *entry) error {
 	}
 	return nil
 }
+
+// drop removes a directory that is kept. It loses its name first: half of one must never
+// be taken for whole, whatever interrupts this. The caller holds the lock.
+func (s *Store) drop(e *entry) error {
+	gone := onItsWay + rand.Text()
+	if err := s.root.Rename(e.path, gone); err != nil {
+		return err
+	}
+	delete(s.entries, e.path)
+	return s.erase(gone)
+}
+
+// erase removes a directory that has no name any more. A program may have made what is
+// in it, as deep as it likes.
+func (s *Store) erase(name string) error { return removeTree(filepath.Join(s.dir, name)) }
 
 // Links keeps a directory of symbolic links, by its content: program names that lead
 // to programs of this host. It gives the directory's host path.

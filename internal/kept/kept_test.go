@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 func opened(t *testing.T, limits Limits) (*Store, string) {
@@ -158,5 +160,26 @@ func TestKeepAndHold(t *testing.T) {
 	has(again, "2", false)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory is open to others: %v, %v", info.Mode(), err)
+	}
+}
+
+// A time that no file system has is none.
+func TestOddTimes(t *testing.T) {
+	s, _ := opened(t, DefaultLimits())
+	for i, at := range []time.Time{time.Date(99999, 1, 1, 0, 0, 0, 0, time.UTC), time.Unix(-1<<60, 0)} {
+		odd := file("f", "x")
+		odd.ModTime, odd.Format = at, tar.FormatPAX
+		k := Key{Owner: "a", Image: "b", Name: strconv.Itoa(i)}
+		if err := s.Keep(t.Context(), k, archive(t, odd)); err != nil {
+			t.Fatal(err)
+		}
+		dir, release, err := s.Hold(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(release)
+		if info, err := os.Stat(filepath.Join(dir, "f")); err != nil || time.Since(info.ModTime()).Abs() > time.Hour {
+			t.Errorf("%v has become %v, %v", at, info.ModTime(), err)
+		}
 	}
 }

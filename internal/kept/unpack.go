@@ -149,7 +149,10 @@ func (u *unpacker) file(name string, h *tar.Header, content io.Reader) error {
 	if err = errors.Join(err, f.Chmod(mode), f.Close()); err != nil {
 		return u.sorted(err, name)
 	}
-	return u.root.Chtimes(name, h.ModTime, h.ModTime) // what compilers compare
+	if at := h.ModTime; at.Unix() > 0 && at.Year() <= 2200 { // what nanoseconds can count
+		return u.root.Chtimes(name, at, at) // compilers compare them
+	}
+	return nil
 }
 
 // sorted tells the archive's faults from the disk's.

@@ -1,0 +1,96 @@
+package kept
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Half of a directory is never taken for whole: here a part of it cannot be removed, as
+// when the process is killed meanwhile.
+func TestRemovedHalfWay(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounts need root")
+	}
+	limits := DefaultLimits()
+	limits.OwnerBytes = 7 * pageBytes
+	s, dir := opened(t, limits)
+	other := key
+	other.Name = "other"
+	if err := s.Keep(t.Context(), key, archive(t, file("d/a", "x"), file("d/m/f", "x"))); err != nil {
+		t.Fatal(err)
+	}
+	tree, release, err := s.Hold(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	if err := unix.Mount("tmpfs", filepath.Join(tree, "d/m"), "tmpfs", 0, "size=4k"); err != nil {
+		t.Skipf("this test mounts: %v", err)
+	}
+	defer func() {
+		lines, _ := os.ReadFile("/proc/self/mounts")
+		for line := range strings.Lines(string(lines)) {
+			if at := strings.Fields(line)[1]; strings.HasPrefix(at, dir) {
+				if err := unix.Unmount(at, 0); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	if err := s.Keep(t.Context(), other, archive(t, file("f", "x"))); err == nil {
+		t.Fatal("what cannot be removed was")
+	}
+	again, err := Open(dir, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	for _, s := range []*Store{s, again} {
+		if ok, err := s.Has(key); ok || err != nil {
+			t.Errorf("half of it is kept: %v, %v", ok, err)
+		}
+	}
+}
+
+// What a program has left in a directory that it filled goes with the next start, be it
+// deeper than there are descriptors.
+func TestAbandoned(t *testing.T) {
+	s, dir := opened(t, DefaultLimits())
+	scratch, err := s.Scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.root.Close()
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	few := limit
+	few.Cur = 200
+	if err := os.MkdirAll(filepath.Join(scratch.Dir(), strings.Repeat("d/", 500)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * abandoned)
+	if err := os.Chtimes(filepath.Join(dir, scratch.way), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(dir, DefaultLimits())
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
