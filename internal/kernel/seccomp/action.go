@@ -43,9 +43,39 @@ const (
 	maxErrno = 4095
 )
 
+// String is the name of a number that the policy uses.
+func (e Errno) String() string {
+	switch e {
+	case EPERM:
+		return "EPERM"
+	case EACCES:
+		return "EACCES"
+	case EINVAL:
+		return "EINVAL"
+	case ENOTTY:
+		return "ENOTTY"
+	case ENOSYS:
+		return "ENOSYS"
+	case EPROTONOSUPPORT:
+		return "EPROTONOSUPPORT"
+	case ESOCKTNOSUPPORT:
+		return "ESOCKTNOSUPPORT"
+	case EOPNOTSUPP:
+		return "EOPNOTSUPP"
+	case EAFNOSUPPORT:
+		return "EAFNOSUPPORT"
+	}
+	return fmt.Sprintf("errno %d", uint16(e))
+}
+
 // Fail makes a call fail with an error number. [Compile] refuses numbers over
 // 4095, which the kernel cannot return.
 func Fail(number Errno) Action { return actionErrno | Action(number) }
+
+// Errno is the error number with which an action fails a call, 0 for [Ignore].
+func (a Action) Errno() (number Errno, fails bool) {
+	return Errno(a &^ actionMask), a&actionMask == actionErrno
+}
 
 // String is allow, kill-process, user-notify or errno(n).
 func (a Action) String() string {

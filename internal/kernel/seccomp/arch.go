@@ -1,6 +1,9 @@
 package seccomp
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 //go:generate go run gen.go
 
@@ -39,4 +42,22 @@ func (a Arch) number(name string) (number int, known bool) {
 		return arm64, known
 	}
 	return amd64, known
+}
+
+// Name is the name of a system call, or empty for a number that the tables lack.
+func (a Arch) Name(number int) string {
+	if number < 0 || number > lastNumber {
+		return ""
+	}
+	return a.names()[number]
+}
+
+// names are all names by number.
+func (a Arch) names() (table [lastNumber + 1]string) {
+	for name := range strings.FieldsSeq(names) {
+		if n, _ := a.number(name); n >= 0 {
+			table[n] = name
+		}
+	}
+	return table
 }

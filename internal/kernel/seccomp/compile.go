@@ -11,9 +11,6 @@ import (
 // architecture has, a rule that an earlier one hides, a condition that cannot
 // hold, a program longer than the kernel takes.
 func Compile(policy Policy, arch Arch) ([]Instruction, error) {
-	if arch != AMD64 && arch != ARM64 {
-		return nil, fmt.Errorf("seccomp: no table of system calls for the architecture %#x", uint32(arch))
-	}
 	verdicts, err := resolve(policy, arch)
 	if err != nil {
 		return nil, err
@@ -42,7 +39,8 @@ const (
 type verdict struct {
 	guards []*Rule // rules with conditions
 	final  Action
-	closed bool // a rule without conditions was seen; it set final
+	why    string // of the rule that set final; empty for the default
+	closed bool   // a rule without conditions was seen; it set final
 }
 
 // same tells whether two verdicts lead to the same answers for the same reason.
@@ -52,6 +50,9 @@ func (v verdict) same(w verdict) bool {
 
 // resolve sorts the rules by number.
 func resolve(policy Policy, arch Arch) ([]verdict, error) {
+	if arch != AMD64 && arch != ARM64 {
+		return nil, fmt.Errorf("seccomp: no table of system calls for the architecture %#x", uint32(arch))
+	}
 	if !policy.Default.valid() {
 		return nil, fmt.Errorf("seccomp: the default %v is not an action that a filter may return", policy.Default)
 	}
@@ -90,7 +91,7 @@ func enter(verdicts []verdict, rule *Rule, name string, arch Arch) error {
 		v.guards = append(v.guards, rule)
 		return nil
 	}
-	v.final, v.closed = rule.Action, true
+	v.final, v.why, v.closed = rule.Action, rule.Why, true
 	return nil
 }
 

@@ -95,9 +95,16 @@ func agree(t *rapid.T) {
 	policy := drawPolicy(t)
 	arch := rapid.SampledFrom(arches).Draw(t, "arch")
 	fast, plain := compiled(t, policy, arch), newMachine(t, naive(policy, arch))
+	in, err := NewInterpreter(policy, arch)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 20 {
 		c := drawCall(t, policy, arch)
 		want := evaluate(policy, arch, c)
+		if got, why := in.Decide(int(c.number), c.args); want != KillProcess && got != want {
+			t.Fatalf("interpreted: %+v: got %v (%s), want %v", c, got, why, want)
+		}
 		if got := fast.run(t, c); got != want {
 			t.Fatalf("compiled: %+v: got %v, want %v", c, got, want)
 		}

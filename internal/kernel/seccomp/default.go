@@ -31,6 +31,8 @@ type Options struct {
 	// AllowAffinity lets the program choose its cores. Leave it out where the
 	// set of cores is what limits its CPU time.
 	AllowAffinity bool
+	// Outer is for the filter around an init, which sets the limits of programs.
+	Outer bool
 	// OneUser says that the container's init has the programs' user: what changes a
 	// process by its id could reach it.
 	OneUser bool
@@ -57,6 +59,7 @@ func Default(opts Options) Policy {
 			files(opts),
 			sockets(opts),
 			perNamespace(opts),
+			coreDumps(opts),
 			byProcess(opts),
 			absent(),
 			refused(),
@@ -119,6 +122,22 @@ func byArgument() []Rule {
 				When: []Condition{MaskedEqual(2, fileType, device)}})
 	}
 	return append(rules, personalities()...)
+}
+
+// coreDumps keeps the limit of core dumps where it is: at one byte, which alone keeps a
+// crash from starting the program that the host's core_pattern may name, as root (core(5),
+// fs/coredump.c); at zero it is started. Programs that set it to zero want no dump, which
+// is what they get.
+func coreDumps(opts Options) []Rule {
+	if opts.Outer {
+		return nil
+	}
+	const limitCore = 4 // RLIMIT_CORE
+	why := "the limit of core dumps stays where it is"
+	return []Rule{
+		{Why: why, Names: []string{"setrlimit"}, Action: Ignore, When: []Condition{Equal32(0, limitCore)}},
+		{Why: why, Names: []string{"prlimit64"}, Action: Ignore, When: []Condition{Equal32(1, limitCore), Not(Equal(2, 0))}},
+	}
 }
 
 // personalities allows the execution domains (linux/personality.h) that change

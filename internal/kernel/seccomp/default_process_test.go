@@ -15,3 +15,18 @@ func TestOneUserVerdicts(t *testing.T) {
 		{Options{}, "prlimit64", []uint64{1, 0, 1}, Allow},
 	})
 }
+
+// TestCoreDumps: nobody lowers the limit that keeps the host's handler away.
+func TestCoreDumps(t *testing.T) {
+	expect(t, []expectation{
+		{Options{}, "setrlimit", []uint64{4, 1}, Ignore},
+		{Options{}, "setrlimit", []uint64{4 | high, 1}, Ignore},
+		{Options{}, "setrlimit", []uint64{7, 1}, Allow},
+		{Options{}, "prlimit64", []uint64{0, 4, 1}, Ignore},
+		{Options{}, "prlimit64", []uint64{0, 4, high}, Ignore},
+		{Options{}, "prlimit64", []uint64{0, 4, 0, 1}, Allow}, // asking
+		{Options{}, "prlimit64", []uint64{0, 7, 1}, Allow},
+		{Options{Restricted: true}, "prlimit64", []uint64{0, 4, 1}, Ignore},
+		{Options{Outer: true}, "prlimit64", []uint64{0, 4, 1}, Allow},
+	})
+}

@@ -94,15 +94,6 @@ func unixSockets() []Rule {
 	return rules
 }
 
-// told is the answer to a socket that is refused like others, but is an attempt
-// to get round the walls, of which somebody should hear.
-func told(opts Options, refusal Errno) Action {
-	if opts.Supervised {
-		return UserNotify
-	}
-	return Fail(refusal)
-}
-
 // connections leaves the program sockets that are of no use until the supervisor
 // has connected them. Without a network namespace they are the host's.
 func connections(opts Options) []Rule {
@@ -126,15 +117,21 @@ func inetSockets(opts Options) []Rule {
 			When: []Condition{MaskedEqual(argType, typeMask, kind), Equal32(argProtocol, protocol)},
 		}
 	}
-	rules := []Rule{
-		{Why: "raw packets", Names: socket, Action: told(opts, EAFNOSUPPORT), When: []Condition{Equal32(argFamily, afPacket)}},
-		{Why: "families beyond IP", Names: socket, Action: Fail(EAFNOSUPPORT),
-			When: []Condition{Not(Equal32(argFamily, afInet)), Not(Equal32(argFamily, afInet6))}},
-		{Why: "raw packets", Names: socket, Action: told(opts, EPERM),
-			When: []Condition{MaskedEqual(argType, typeMask, sockRaw)}},
-		allow(sockStream, protoAny),
-		allow(sockStream, protoTCP),
+	raw := Rule{Why: "raw packets", Names: socket, Action: Fail(EPERM)}
+	var rules []Rule
+	if opts.Supervised { // an attempt to get round the walls, of which somebody should hear
+		raw.Action = UserNotify
+		packets := raw
+		packets.When = []Condition{Equal32(argFamily, afPacket)}
+		rules = append(rules, packets)
 	}
+	raw.When = []Condition{MaskedEqual(argType, typeMask, sockRaw)}
+	rules = append(rules,
+		Rule{Why: "families beyond IP", Names: socket, Action: Fail(EAFNOSUPPORT),
+			When: []Condition{Not(Equal32(argFamily, afInet)), Not(Equal32(argFamily, afInet6))}},
+		raw,
+		allow(sockStream, protoAny),
+		allow(sockStream, protoTCP))
 	switch {
 	case opts.Restricted && opts.Supervised:
 		for _, protocol := range []uint32{protoAny, protoUDP} {

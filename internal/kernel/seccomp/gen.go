@@ -41,12 +41,14 @@ func main() {
 
 	var b bytes.Buffer
 	fmt.Fprintf(&b, header, version, last)
-	names := maps.Clone(amd64)
-	maps.Copy(names, arm64)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	all := maps.Clone(amd64)
+	maps.Copy(all, arm64)
+	names := slices.Sorted(maps.Keys(all))
+	for _, name := range names {
 		fmt.Fprintf(&b, "case %q:\nreturn %s, %s\n", name, number(amd64, name), number(arm64, name))
 	}
 	b.WriteString("}\nreturn -1, -1\n}\n")
+	fmt.Fprintf(&b, "\n// names are all that numbers knows, with a space between them.\nconst names = `%s`\n", lines(names))
 
 	source, err := format.Source(b.Bytes())
 	if err != nil {
@@ -80,6 +82,25 @@ func table(dir, arch string) map[string]string {
 	// The start of a range that is reserved for architectures, not a call.
 	delete(names, "arch_specific_syscall")
 	return names
+}
+
+// lines fills lines with words.
+func lines(words []string) string {
+	const most = 100
+	var b strings.Builder
+	length := 0
+	for i, word := range words {
+		switch length += len(word) + 1; {
+		case i == 0:
+		case length > most:
+			b.WriteByte('\n')
+			length = len(word)
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+	}
+	return b.String()
 }
 
 func number(table map[string]string, name string) string {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -18,7 +19,7 @@ import (
 // The live tests run this test's binary again. The copy reads an order, puts
 // itself under a filter, and makes calls or becomes another program.
 
-// helperEnv carries the order as JSON.
+// helperEnv carries the order as JSON, or the file that it is in behind an @.
 const helperEnv = "SECCOMP_TEST_ORDER"
 
 type order struct {
@@ -42,6 +43,13 @@ func TestMain(m *testing.M) {
 // help carries out an order and ends the process.
 func help(text string) {
 	var o order
+	if file, ok := strings.CutPrefix(text, "@"); ok { // too long for the environment
+		content, err := os.ReadFile(file)
+		if err != nil {
+			fail(err)
+		}
+		text = string(content)
+	}
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		fail(err)
 	}

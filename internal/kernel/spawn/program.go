@@ -120,7 +120,7 @@ func (p *Program) SetPointer(at Arg, offset int, to Arg) {
 // SetInt stores, in the structure that at points to, an int at a byte offset: a
 // descriptor by the number that init has for it, which is known only there.
 func (p *Program) SetInt(at Arg, offset int, v Arg) {
-	p.Call("store a number", callCopy, v).SaveAt(at, offset)
+	p.Call("store a number", callCopy, v).AllowAny().SaveAt(at, offset)
 }
 
 // Call is one system call of a [Program].
@@ -143,6 +143,10 @@ func (c Call) Allow(errno syscall.Errno) Call {
 	c.p.steps[c.i].allow = errno
 	return c
 }
+
+// AllowAny takes whatever the call returns for its result: an error is a negative
+// errno, as the kernel has it.
+func (c Call) AllowAny() Call { return c.Allow(allowAny) }
 
 // Save keeps the result for later calls, as an int.
 func (c Call) Save() Arg {
@@ -208,7 +212,7 @@ func (p *Program) encode(seq uint32) ([]byte, error) {
 	blob := (cells + 4*len(p.files) + 7) &^ 7
 	size := (blob + len(p.blob) + 7) &^ 7
 	if size+p.answer > maxMessage-8 {
-		return nil, fmt.Errorf("arguments and environment take %d KiB, at most %d fit", len(p.blob)>>10, (maxMessage-16<<10)>>10)
+		return nil, fmt.Errorf("arguments and environment take %d KiB, at most %d fit: %w", len(p.blob)>>10, (maxMessage-16<<10)>>10, syscall.E2BIG)
 	}
 	m := make([]byte, size)
 	if p.answer > 0 && len(p.files) > 0 {

@@ -14,6 +14,7 @@ const (
 	recordSize = 112
 
 	stepFork = 1
+	allowAny = 1<<32 - 1 // of a step, in place of an errno
 
 	callServe    = 0xffff0001
 	callKillTree = 0xffff0002

@@ -13,6 +13,10 @@ import (
 // and output.
 var StreamArgs = []string{"sandbox-init", "stream"}
 
+// DescriptorArgs is what an init is started with that is to end with the number of
+// descriptors that it was given beside its standard ones; 99 stands for more.
+var DescriptorArgs = []string{"sandbox-init", "stream", "descriptors"}
+
 // InitProgram is the init for the architecture of this program, an ELF executable
 // for Linux; it is empty where there is none.
 func InitProgram() []byte { return initProgram }
