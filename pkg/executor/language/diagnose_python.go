@@ -45,7 +45,7 @@ func pythonSyntaxError(stderr string) (details string, ok bool) {
 	if !found || !isException(last, "SyntaxError", "IndentationError", "TabError") {
 		return "", false
 	}
-	if strings.HasPrefix(message, "Non-UTF-8 code ") { // comes without a place
+	if strings.HasPrefix(message, "Non-UTF-8 code ") || strings.HasPrefix(message, "encoding problem: ") { // come without a place
 		return message, !strings.Contains(stderr, "\nTraceback (most") && !strings.HasPrefix(stderr, "Traceback (most")
 	}
 	frame := regexp.MustCompile(`(?m)^  File "(.*)", line (\d+)(, in .*)?$`)

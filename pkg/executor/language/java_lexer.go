@@ -2,6 +2,7 @@ package language
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -37,6 +38,22 @@ type javaLexer struct {
 
 func newJavaLexer(code []byte, comment func([]byte)) *javaLexer {
 	return &javaLexer{src: translateUnicodeEscapes(code), comment: comment}
+}
+
+// JavaTokens are the tokens of Java source, each with its line: identifiers, keywords,
+// single bytes of punctuation, and nil for a literal. Unicode escapes are translated.
+func JavaTokens(code []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		l, line, counted := newJavaLexer(code, nil), 1, 0
+		for t := l.next(); t.kind != javaEnd; t = l.next() {
+			start := l.pos - len(t.text)
+			line += bytes.Count(l.src[counted:start], []byte("\n"))
+			counted = start
+			if !yield(line, t.text) {
+				return
+			}
+		}
+	}
 }
 
 // next returns the next token.

@@ -111,10 +111,10 @@ func tooOld(version, oldest string) bool {
 }
 
 // inWorkspace is how a command line names a file of the workspace: as the user
-// would, relative to it, unless the program is started elsewhere.
+// would, relative to it, unless the program is started elsewhere; and never as an option.
 func inWorkspace(src Source, name string) string {
 	if src.Dir == "" || src.Dir == sandbox.WorkspaceDir {
-		return name
+		return notOption(name)
 	}
 	return path.Join(sandbox.WorkspaceDir, name)
 }

@@ -228,5 +228,9 @@ func TestPythonSourceThatIsNotUTF8(t *testing.T) {
 		if !d.SyntaxError || !strings.HasPrefix(d.Reason, `Non-UTF-8 code starting with '\xff'`) {
 			t.Errorf("%s: %+v", got.stderr, d)
 		}
+		got = newBareWorld(t).execute(newPython(), tc, Source{Code: []byte("# coding: zlib_codec\n")}, "")
+		if d := newPython().Diagnose("run", got.stderr); !d.SyntaxError || d.Reason != "encoding problem: zlib_codec" {
+			t.Errorf("%s: %+v", got.stderr, d)
+		}
 	}
 }

@@ -117,7 +117,7 @@ func (rustLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 		Args: []string{
 			tc.Program, "--edition", rustEdition, "--crate-name", "main",
 			"-C", "opt-level=2", "-C", "debug-assertions=on", "-C", "strip=debuginfo",
-			"-o", rustBinary, "--", entry,
+			"-o", rustBinary, "--", notOption(entry), // rustc reads @file as arguments even here
 		},
 	}
 	plan.Run = func(sandbox.FileTree) (Step, error) {

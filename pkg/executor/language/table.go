@@ -219,7 +219,7 @@ func (l tableLanguage) sources(files map[string][]byte) []string {
 // command fills in the placeholders. File names that could be taken for options
 // get a directory.
 func (l tableLanguage) command(template []string, tc Toolchain, src Source, main string, files map[string][]byte) []string {
-	fill := strings.NewReplacer("{program}", tc.Program, "{main}", notOption(inWorkspace(src, main)), "{build}", sandbox.BuildDir)
+	fill := strings.NewReplacer("{program}", tc.Program, "{main}", inWorkspace(src, main), "{build}", sandbox.BuildDir)
 	var args []string
 	for _, arg := range template {
 		switch arg {

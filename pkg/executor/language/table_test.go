@@ -63,6 +63,7 @@ func TestTableDiagnose(t *testing.T) {
 		{"c", "does not link", "int f(void); int main(void) { return f(); }", "compile", Diagnosis{Reason: "undefined reference to `f'"}},
 		{"c", "no such header", "#include <nope.h>", "compile", Diagnosis{Reason: "main.c:1:10: fatal error: nope.h: No such file or directory"}},
 		{"cpp", "does not parse", "int main() { return x; }", "compile", Diagnosis{Reason: "main.cpp:1:21: error: ‘x’ was not declared in this scope"}},
+		{"cpp", "does not parse what memory is about", "int main() { throw std::bad_alloc(; }", "compile", Diagnosis{Reason: "main.cpp:1:25: error: ‘bad_alloc’ is not a member of ‘std’"}},
 		{"cpp", "uncaught", "#include <stdexcept>\nint main() { throw std::runtime_error(\"é\"); }", "run", Diagnosis{Reason: "é"}},
 		{"cpp", "memory", "#include <new>\nint main() { throw std::bad_alloc(); }", "run", Diagnosis{Reason: "std::bad_alloc", OutOfMemory: true}},
 		{"ruby", "uncaught", "def f = raise(ArgumentError, 'é')\nf", "run", Diagnosis{Reason: "main.rb:1:in `f': é (ArgumentError)"}},

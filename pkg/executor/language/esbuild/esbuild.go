@@ -33,13 +33,14 @@ type options struct {
 	Module   string // where it goes as an ES module
 	Target   string // e.g. node20.11.0
 	Entry    string // the absolute path of the main source
+	Report   string // what a report of the imports begins with; empty for none
 }
 
 // Main compiles and returns the exit code: 0, 1 for errors in the source, which
 // are on stderr as file:line:column: error: text, 2 for a wrong command line.
 // It writes either the one file or the other:
 //
-//	--commonjs=FILE --module=FILE [--target=node20.11.0] ENTRY
+//	--commonjs=FILE --module=FILE [--target=node20.11.0] [--report=NONCE] ENTRY
 func Main(args []string, _ io.Reader, _, stderr io.Writer) int {
 	opts, err := parse(args)
 	if err != nil {
@@ -59,6 +60,7 @@ func parse(args []string) (options, error) {
 	flags.SetOutput(io.Discard)
 	flags.StringVar(&opts.CommonJS, "commonjs", "", "")
 	flags.StringVar(&opts.Module, "module", "", "")
+	flags.StringVar(&opts.Report, "report", "", "")
 	flags.StringVar(&opts.Target, "target", "node18", "")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
@@ -81,11 +83,15 @@ var errSource = errors.New("the source could not be compiled")
 
 // compile bundles, as an ES module if CommonJS will not do, and writes the file.
 func compile(opts options, stderr io.Writer) error {
+	seen := &imports{dir: filepath.Dir(opts.Entry)}
 	output, format := opts.CommonJS, api.FormatCommonJS
-	result := bundle(opts, format)
+	result := bundle(opts, format, seen)
 	if needsModule(result) {
 		output, format = opts.Module, api.FormatESModule
-		result = bundle(opts, format)
+		result = bundle(opts, format, seen)
+	}
+	if opts.Report != "" {
+		seen.report(stderr, opts.Report)
 	}
 	report(stderr, "warning", result.Warnings)
 	report(stderr, "error", result.Errors)
@@ -95,7 +101,7 @@ func compile(opts options, stderr io.Writer) error {
 	return os.WriteFile(output, result.OutputFiles[0].Contents, 0o644)
 }
 
-func bundle(opts options, format api.Format) api.BuildResult {
+func bundle(opts options, format api.Format, seen *imports) api.BuildResult {
 	return api.Build(api.BuildOptions{
 		EntryPoints:   []string{opts.Entry},
 		AbsWorkingDir: filepath.Dir(opts.Entry),
@@ -114,7 +120,7 @@ func bundle(opts options, format api.Format) api.BuildResult {
 		LogLevel:          api.LogLevelSilent,
 		Define:            places(opts.Entry),
 		Banner:            map[string]string{"js": banner(opts.Entry, format)},
-		Plugins:           []api.Plugin{placesPlugin(opts.Entry)},
+		Plugins:           []api.Plugin{seen.plugin(), placesPlugin(opts.Entry)},
 	})
 }
 

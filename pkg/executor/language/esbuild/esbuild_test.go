@@ -61,6 +61,22 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// The report names what is imported, and not what types alone need.
+func TestReport(t *testing.T) {
+	files := map[string]string{
+		"main.ts":  "import './lib/x'; import type {Socket} from 'net'; import {Server} from 'http'; let s: Server; require('o' + 's'); await import(`fs`); // import 'dns'",
+		"lib/x.ts": "export * from 'node:vm'; const y = 'import \"tls\"'",
+	}
+	code, stderr, _ := run(t, files, "--report=N", "main.ts")
+	want := "\x1eNi./lib/x\x1dmain.ts\x1d0\x1ffs\x1dmain.ts\x1d0\x1fnode:vm\x1dlib/x.ts\x1d0\x1fos\x1dmain.ts\x1d0\x1e\x1eNs\x1e"
+	if code != 0 || stderr != want {
+		t.Errorf("code %d, %q, want %q", code, stderr, want)
+	}
+	if _, stderr, _ := run(t, files, "main.ts"); stderr != "" {
+		t.Errorf("a report that nobody has asked for: %q", stderr)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		name, code string
