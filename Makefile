@@ -103,6 +103,14 @@ test-docker: ## containers of Docker and of Podman, which it installs and starts
 test-default-image: build ## build the default image from Debian's servers (400 MB), and run five languages in it
 	$(GO) test -count=1 -timeout 30m -v -run TestDefaultImage ./test/cli -default-image
 
+.PHONY: hostile
+hostile: setup ## programs that want out, in every language, level and user; and with -types in other runtimes (TYPES=oci,docker)
+	$(GO) test -count=1 -timeout 180m ./test/hostile -all -types '$(TYPES)'
+
+.PHONY: mutations
+mutations: ## leave out one guard after the other, and see which hostile programs notice (root)
+	$(GO) test -count=1 -timeout 60m -v -run TestMutations ./test/hostile -mutations
+
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh

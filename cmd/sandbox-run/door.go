@@ -82,4 +82,8 @@ func (d door) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	return d.runtime.Probe(ctx)
 }
 
+func (d door) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	return d.runtime.Create(ctx, spec)
+}
+
 func (d door) Close() error { return d.runtime.Close() }

@@ -38,6 +38,9 @@ func request(ctx context.Context, req executor.Request, notify func(string)) (ap
 		TimeoutSeconds: req.Limits.WallTime.Seconds(),
 		Network:        &api.RequestNetwork{Mode: string(req.Network.Mode), Allow: req.Network.Allow, AllowDNS: req.Network.AllowDNS},
 	}
+	if req.Imports != "" || len(req.BlockImports) > 0 {
+		out.Policy = &api.RequestPolicy{Imports: string(req.Imports), BlockedImports: req.BlockImports}
+	}
 	if req.Collect != nil {
 		out.Collect = &req.Collect
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/wire"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -38,6 +39,7 @@ func TestRequestSurvivesTheWire(t *testing.T) {
 			Language: "python", Code: []byte("1"), Requirements: []string{"requests", "numpy>=2"},
 			Network: sandbox.NetworkPolicy{Allow: []string{"example.org:443"}, AllowDNS: true}, // what mode follows is said in one place
 		},
+		"imports":           {Language: "python", Code: []byte("1"), Imports: policy.Block, BlockImports: []string{"requests"}, Network: sandbox.NetworkPolicy{Mode: sandbox.NetworkNone}},
 		"nothing collected": {Language: "python", Code: []byte("1"), Collect: []string{}, Network: sandbox.NetworkPolicy{Mode: sandbox.NetworkNone}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package alive keeps the containers of a runtime that were made and not removed, so
-// that closing the runtime deletes them.
+// Package alive keeps what a runtime has alive: the containers that were made and not
+// removed, so that closing the runtime deletes them, and how their processes end.
 package alive
 
 import (

@@ -28,8 +28,12 @@ type Engine interface {
 	Runner
 	// Toolchains lists what was found for every language, and what is missing.
 	Toolchains(ctx context.Context) ([]language.Toolchain, []language.Missing)
+	// Check tells what a program imports and whether it parses; nothing of it runs.
+	Check(ctx context.Context, req executor.Request) (*api.Check, error)
 	// Probe tells what the runtime can enforce on this host.
 	Probe(ctx context.Context) (sandbox.Capabilities, error)
+	// Create makes a container of the runtime, to look at it.
+	Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error)
 }
 
 // Job is a request with what only a terminal has.
@@ -98,16 +102,6 @@ func (a *app) dispatch(args []string) (int, error) {
 	}
 	v, _ := findVerb(name)
 	return v.run(a, rest)
-}
-
-// open reads the configuration and makes the engine. The caller frees it with
-// close.
-func (a *app) open(notify func(string)) (Engine, error) {
-	cfg, err := a.config(false)
-	if err != nil {
-		return nil, err
-	}
-	return a.deps.Open(cfg, notify)
 }
 
 // close frees the engine of a verb that runs nothing.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,15 +14,9 @@ import (
 // those that have a fixed set, the languages, and where files are meant.
 func (a *app) completion(args []string) (int, error) {
 	f := &completionFlags{}
-	after, help, err := parse(f, args)
+	help, err := a.parseVerb("completion", f, args)
 	if err != nil || help {
-		if help {
-			err = a.help("completion")
-		}
 		return exitOK, err
-	}
-	if len(after) > 0 {
-		return 0, usageError{errors.New("completion takes the name of one shell")}
 	}
 	words, err := completionWords()
 	if err != nil {
@@ -49,14 +42,14 @@ type completable struct {
 // vocabulary is what a shell is taught.
 type vocabulary struct {
 	verbs []verb
-	run   []completable
-	list  []completable
-	// below are the flags of the verbs that follow another, by their whole name.
-	below map[string][]completable
+	// flags are those of each verb, by its whole name, and files tells the verbs that
+	// take the names of files.
+	flags map[string][]completable
+	files map[string]bool
 }
 
 func completionWords() (vocabulary, error) {
-	v := vocabulary{verbs: shownVerbs(), below: map[string][]completable{}}
+	v := vocabulary{verbs: shownVerbs(), flags: map[string][]completable{}, files: map[string]bool{}}
 	names := []string{execLanguage}
 	for _, lang := range language.All() {
 		info := lang.Info()
@@ -64,34 +57,34 @@ func completionWords() (vocabulary, error) {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	var err error
-	if v.run, err = completables("run", names); err != nil {
-		return v, err
-	}
-	if v.list, err = completables("languages", names); err != nil {
-		return v, err
-	}
 	for _, parent := range v.verbs {
-		for _, child := range parent.verbs {
-			if v.below[child.name], err = completables(child.name, names); err != nil {
+		for _, verb := range append([]verb{parent}, parent.verbs...) {
+			groups, positional, err := grammarOf(verb)
+			if err != nil {
 				return v, err
 			}
+			v.flags[verb.name], v.files[verb.name] = completables(groups, names), len(positional) > 0
 		}
 	}
 	return v, nil
 }
 
+// plain are the verbs that are followed by flags, and some by files.
+func (v vocabulary) plain() []verb {
+	return slices.DeleteFunc(slices.Clone(v.verbs), func(v verb) bool {
+		return v.name == "run" || v.name == "completion" || len(v.verbs) > 0
+	})
+}
+
 // completables are the flags of a verb.
-func completables(name string, languages []string) ([]completable, error) {
-	found, _ := findVerb(name)
-	groups, _, err := grammarOf(found)
+func completables(groups []flagGroup, languages []string) []completable {
 	var flags []completable
 	for _, g := range groups {
 		for _, f := range g.flags {
 			flags = append(flags, newCompletable(f, languages))
 		}
 	}
-	return append(flags, completable{short: "h", long: "help", help: "Show the help page."}), err
+	return append(flags, completable{short: "h", long: "help", help: "Show the help page."})
 }
 
 // lastWords are verbs as they are typed, behind those that they follow.
@@ -168,25 +161,20 @@ _sandbox_run() {
     done
     case ${COMP_WORDS[1]} in
 `)
-	fmt.Fprintf(&b, "        languages|doctor|gc|version) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); (( COMP_CWORD > 1 )) && return ;;\n",
-		strings.Join(flagWords(v.list), " "))
+	for _, verb := range v.plain() {
+		guard := ""
+		if v.files[verb.name] { // which all that is no flag is completed to below
+			guard = "[[ $cur == -* ]] && "
+		}
+		fmt.Fprintf(&b, "        %s)\n%s", verb.name, bashValues(v.flags[verb.name]))
+		fmt.Fprintf(&b, "            %s{ COMPREPLY=($(compgen -W '%s' -- \"$cur\")); (( COMP_CWORD > 1 )) && return; } ;;\n", guard, strings.Join(flagWords(v.flags[verb.name]), " "))
+	}
 	b.WriteString("        completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\")); (( COMP_CWORD > 1 )) && return ;;\n")
 	for _, verb := range v.verbs {
 		b.WriteString(bashBelow(verb, v))
 	}
-	b.WriteString("    esac\n    case $prev in\n")
-	for _, f := range v.run {
-		switch {
-		case len(f.values) > 0:
-			fmt.Fprintf(&b, "        %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", f.pattern(), strings.Join(f.values, " "))
-		case f.files:
-			fmt.Fprintf(&b, "        %s) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n", f.pattern())
-		case f.takesValue:
-			fmt.Fprintf(&b, "        %s) return ;;\n", f.pattern())
-		}
-	}
-	fmt.Fprintf(&b, `    esac
-    if [[ $cur == -* ]]; then
+	b.WriteString("    esac\n" + bashValues(v.flags["run"]))
+	fmt.Fprintf(&b, `    if [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W '%s' -- "$cur"))
         return
     fi
@@ -197,8 +185,25 @@ _sandbox_run() {
     fi
 }
 complete -F _sandbox_run sandbox-run
-`, strings.Join(flagWords(v.run), " "), verbNames(v.verbs))
+`, strings.Join(flagWords(v.flags["run"]), " "), verbNames(v.verbs))
 	return b.String()
+}
+
+// bashValues completes what follows a flag that takes a value.
+func bashValues(flags []completable) string {
+	var b strings.Builder
+	b.WriteString("    case $prev in\n")
+	for _, f := range flags {
+		switch {
+		case len(f.values) > 0:
+			fmt.Fprintf(&b, "        %s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;\n", f.pattern(), strings.Join(f.values, " "))
+		case f.files:
+			fmt.Fprintf(&b, "        %s) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"); return ;;\n", f.pattern())
+		case f.takesValue:
+			fmt.Fprintf(&b, "        %s) return ;;\n", f.pattern())
+		}
+	}
+	return b.String() + "    esac\n"
 }
 
 // bashBelow completes what follows a verb that is followed by others: their names,
@@ -212,7 +217,7 @@ func bashBelow(parent verb, v vocabulary) string {
 	fmt.Fprintf(&b, "                COMPREPLY=($(compgen -W '%s' -- \"$cur\"))\n                return\n            fi\n", strings.Join(lastWords(parent.verbs), " "))
 	b.WriteString("            case ${COMP_WORDS[2]} in\n")
 	for i, child := range parent.verbs {
-		fmt.Fprintf(&b, "                %s) word='%s' ;;\n", lastWords(parent.verbs)[i], strings.Join(flagWords(v.below[child.name]), " "))
+		fmt.Fprintf(&b, "                %s) word='%s' ;;\n", lastWords(parent.verbs)[i], strings.Join(flagWords(v.flags[child.name]), " "))
 	}
 	b.WriteString(`                *) word='' ;;
             esac
@@ -234,9 +239,15 @@ func zshScript(v vocabulary) string {
 _sandbox-run() {
     if (( CURRENT > 2 )); then
         case $words[2] in
-            languages|doctor|gc|version) _arguments '--json[Print JSON.]' '(-h --help)'{-h,--help}'[Show the help page.]'; return ;;
             completion) _values shell bash zsh fish; return ;;
 `)
+	for _, verb := range v.plain() {
+		files := ""
+		if v.files[verb.name] {
+			files = " '*:file:_files'"
+		}
+		fmt.Fprintf(&b, "            %s) _arguments%s%s; return ;;\n", verb.name, zshFlags(v.flags[verb.name]), files)
+	}
 	for _, verb := range v.verbs {
 		b.WriteString(zshBelow(verb, v))
 	}
@@ -249,7 +260,7 @@ _sandbox-run() {
 		fmt.Fprintf(&b, "        %s\n", quoted(verb.name+":"+verb.help))
 	}
 	b.WriteString("    )\n    (( CURRENT == 2 )) && _describe -t verbs verb verbs\n    _arguments \\\n")
-	for _, f := range v.run {
+	for _, f := range v.flags["run"] {
 		fmt.Fprintf(&b, "        %s \\\n", zshFlag(f))
 	}
 	b.WriteString("        '*:file:_files'\n}\n")
@@ -266,13 +277,17 @@ func zshBelow(parent verb, v vocabulary) string {
 	words := lastWords(parent.verbs)
 	fmt.Fprintf(&b, "            %s)\n                (( CURRENT == 3 )) && { _values verb %s; return }\n                case $words[3] in\n", parent.name, strings.Join(words, " "))
 	for i, child := range parent.verbs {
-		fmt.Fprintf(&b, "                    %s) _arguments", words[i])
-		for _, f := range v.below[child.name] {
-			b.WriteString(" " + zshFlag(f))
-		}
-		b.WriteString(" '*:file:_files' ;;\n")
+		fmt.Fprintf(&b, "                    %s) _arguments%s '*:file:_files' ;;\n", words[i], zshFlags(v.flags[child.name]))
 	}
 	b.WriteString("                esac\n                return ;;\n")
+	return b.String()
+}
+
+func zshFlags(flags []completable) string {
+	var b strings.Builder
+	for _, f := range flags {
+		b.WriteString(" " + zshFlag(f))
+	}
 	return b.String()
 }
 
@@ -307,7 +322,7 @@ complete -c sandbox-run -n '__fish_seen_subcommand_from completion' -f -a 'bash 
 			fmt.Fprintf(&b, "complete -c sandbox-run -n '__fish_seen_subcommand_from %s' -a %s -d %s\n", verb.name, word, quoted(verb.verbs[i].help))
 		}
 	}
-	for _, f := range v.run {
+	for _, f := range v.flags["run"] {
 		line := "complete -c sandbox-run -l " + f.long
 		if f.short != "" {
 			line += " -s " + f.short

@@ -33,16 +33,24 @@ type mechanismReport struct {
 // runtime in full, and of the others whether they could be. It succeeds when at least
 // one can run, however degraded.
 func (a *app) doctor(args []string) (int, error) {
-	f, help, err := a.parseList("doctor", args)
+	f := doctorFlags{}
+	help, err := a.parseVerb("doctor", &f, args)
 	if err != nil || help {
 		return exitOK, err
+	}
+	if f.Seccomp {
+		return exitOK, a.printFilter()
 	}
 	cfg, err := a.config(false)
 	if err != nil {
 		return 0, err
 	}
+	f.choose(&cfg)
 	stop := newStopper()
 	defer stop.release()
+	if f.Posture {
+		return a.posture(stop.ctx, cfg, f.JSON)
+	}
 	reports := []runtimeReport{a.examine(stop.ctx, cfg)}
 	cfg.Fallback = ""
 	for _, name := range config.Runtimes() {

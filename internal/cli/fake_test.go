@@ -125,6 +125,7 @@ func dumpJob(cfg config.Config, job Job) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "language %s\ncode %q\nargs %q\nenv %v\ndir %s\nentry %s\n", job.Language, job.Code, job.Args, job.Env, job.Dir, job.Entry)
 	fmt.Fprintf(&b, "stdin %v\ntty %v\nisolation %s\n", job.Stdin != nil, job.TTY != nil, job.Isolation)
+	fmt.Fprintf(&b, "imports %q block %q policy %q\n", job.Imports, job.BlockImports, cfg.Imports)
 	fmt.Fprintf(&b, "network %q allow %q dns %v\nrequire %q\n", job.Network.Mode, job.Network.Allow, job.Network.AllowDNS, job.Requirements)
 	l := job.Limits
 	fmt.Fprintf(&b, "wall %v cpu %v cpus %v memory %d pids %d nofile %d disk %d strict %v\n", l.WallTime, l.CPUTime, l.CPUs, l.MemoryBytes, l.Processes, l.OpenFiles, job.DiskBytes, l.Strict)
@@ -148,6 +149,28 @@ func describe(globs []string) string {
 func (f *fakeEngine) Toolchains(context.Context) ([]language.Toolchain, []language.Missing) {
 	return []language.Toolchain{{Language: "python", Version: "3.12.1", Program: "/usr/bin/python3.12", Origin: "PATH"}},
 		[]language.Missing{{Language: "java", Reason: "no javac on PATH\x1b[2J"}, {Language: "python", Reason: "no 3.13"}}
+}
+
+// Check is told by the source: each word is an import.
+func (f *fakeEngine) Check(_ context.Context, req executor.Request) (*api.Check, error) {
+	mode := executor.ImportPolicy{Mode: f.cfg.Imports}.For(req.Imports, len(req.BlockImports) > 0, req.Isolation)
+	c := &api.Check{Language: req.Language, Version: "1", Policy: string(mode), ImportsKnown: true, Syntax: api.SyntaxOK, Imports: []api.Import{}, BlockedImports: []string{}}
+	for i, word := range strings.Fields(string(req.Code)) {
+		c.Imports = append(c.Imports, api.Import{Module: word, File: "main", Line: i + 1, Blocked: word == "bad"})
+		switch word {
+		case "bad":
+			c.BlockedImports = []string{word}
+		case "odd":
+			c.ImportsKnown = false
+		case "wrong":
+			c.Syntax, c.Message, c.Details = api.SyntaxError, "it is wrong\x1b[2J", "at line 1\nat line 2\n"
+		}
+	}
+	return c, nil
+}
+
+func (f *fakeEngine) Create(context.Context, sandbox.Spec) (sandbox.Container, error) {
+	return nil, errors.New("there are no containers here")
 }
 
 func (f *fakeEngine) Probe(context.Context) (sandbox.Capabilities, error) {

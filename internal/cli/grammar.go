@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 )
 
 // runFlags is the grammar of run. Nil pointers are flags that were not given:
@@ -47,10 +49,14 @@ type runFlags struct {
 	Allow    []string `sep:"none" placeholder:"HOST[:PORT]" group:"Isolation" help:"What the program may reach: a host, *.DOMAIN, an address or a network; each is one more. Without --network it means allowlist."`
 	AllowDNS bool     `name:"allow-dns" group:"Isolation" help:"Let other names resolve as well, although nothing there can be connected to: a way out for data."`
 
-	Runtime   *string `placeholder:"R" enum:"local,docker,oci,e2b,remote,auto" group:"Isolation" help:"The isolation technology: local, this machine's kernel; docker, an engine; oci, an OCI runtime (SANDBOX_OCI_RUNTIME); e2b, a service of virtual machines; remote, another server; auto, the strongest that works (local)."`
-	Image     string  `placeholder:"REF" group:"Isolation" help:"The root file system, with its own toolchains in place of this machine's, e.g. python:3.12-slim; pulled if it is not here."`
-	Isolation *string `placeholder:"LEVEL" enum:"auto,full,restricted,none" group:"Isolation" help:"auto, full, restricted or none; auto is the strongest level that works here (auto)."`
-	Server    *string `placeholder:"URL" group:"Isolation" help:"Run it on the sandbox-server at http://, https:// or unix://, with the key in SANDBOX_API_KEY; auto: on that of this machine if one is up, else here."`
+	runtimeFlag
+	Image       string   `placeholder:"REF" group:"Isolation" help:"The root file system, with its own toolchains in place of this machine's, e.g. python:3.12-slim; pulled if it is not here."`
+	Isolation   *string  `placeholder:"LEVEL" enum:"auto,full,restricted,none" group:"Isolation" help:"auto, full, restricted or none; auto is the strongest level that works here (auto)."`
+	Imports     *string  `placeholder:"MODE" enum:"off,warn,block" group:"Isolation" help:"What becomes of a program that imports what is blocked: off, nobody looks; warn, the result has it in meta.blocked_imports; block, it does not run (warn; block at isolation none). Advice, not a boundary."`
+	BlockImport []string `name:"block-import" sep:"none" placeholder:"M" group:"Isolation" help:"A module to block beside the usual ones, e.g. requests or go:os/exec; each is one more. Without --imports it means block."`
+	Trusted     bool     `group:"Isolation" help:"The same as --imports off."`
+	TraceDenied bool     `name:"trace-denied" group:"Isolation" help:"Name the system calls that the program was denied, with the error that it got and the reason (--runtime local)."`
+	Server      *string  `placeholder:"URL" group:"Isolation" help:"Run it on the sandbox-server at http://, https:// or unix://, with the key in SANDBOX_API_KEY; auto: on that of this machine if one is up, else here."`
 
 	Output string `short:"o" placeholder:"FORMAT" enum:"text,json,ndjson,raw" default:"text" group:"Output" help:"text, json, ndjson (an event a line) or raw (only the program's own bytes) (text)."`
 	JSON   bool   `name:"json" group:"Output" help:"The same as --output json."`
@@ -59,6 +65,24 @@ type runFlags struct {
 
 	// Args is what followed --.
 	Args []string `kong:"-"`
+}
+
+// runtimeFlag chooses the runtime, for one run or for one look at it.
+type runtimeFlag struct {
+	Runtime *string `placeholder:"R" enum:"local,docker,oci,e2b,remote,auto" group:"Isolation" help:"The isolation technology: local, this machine's kernel; docker, an engine; oci, an OCI runtime (SANDBOX_OCI_RUNTIME); e2b, a service of virtual machines; remote, another server; auto, the strongest that works (local)."`
+}
+
+// choose lets the flag win over environment and file.
+func (f runtimeFlag) choose(cfg *config.Config) {
+	if f.Runtime != nil {
+		cfg.Runtime = *f.Runtime
+	}
+}
+
+// lookFlags is the grammar of verbs that look at a runtime.
+type lookFlags struct {
+	runtimeFlag
+	listFlags
 }
 
 // listFlags is the grammar of verbs that print a list.
@@ -118,8 +142,14 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--json and --output %s contradict each other", f.Output)
 	case f.MaxStream != nil && *f.MaxStream == 0 && format != formatText && format != formatRaw:
 		return fmt.Errorf("--max-stream 0 needs --output text or raw: a result in %s is held in memory", format)
+	case f.Trusted && (f.Imports != nil && *f.Imports != string(policy.Off) || len(f.BlockImport) > 0):
+		return errors.New("--trusted contradicts --imports and --block-import")
+	case f.Imports != nil && *f.Imports == string(policy.Off) && len(f.BlockImport) > 0:
+		return errors.New("--imports off and --block-import contradict each other")
 	case len(f.Collect) > 0 && f.Out == "" && (format == formatText || format == formatRaw):
 		return fmt.Errorf("--collect needs --out DIR, or --output json or ndjson, to put the files in")
+	case f.TraceDenied && (f.Quiet || format == formatRaw):
+		return fmt.Errorf("--trace-denied needs a place to tell of calls: --output text, json or ndjson, without --quiet")
 	case f.Interactive && f.Stdin != "" && f.Stdin != "-":
 		return fmt.Errorf("--interactive and --stdin %s contradict each other", f.Stdin)
 	case f.TTY && f.Stdin != "" && f.Stdin != "-":

@@ -59,25 +59,34 @@ func (a *app) image(args []string) (int, error) {
 	return 0, usageError{fmt.Errorf("image is followed by one of %s", join(names))}
 }
 
-// parseImage reads the flags of one of the verbs of images.
-func (a *app) parseImage(name string, flags any, args []string) (help bool, err error) {
-	after, help, err := parse(flags, args)
-	if err == nil && help {
-		err = a.help(name)
-	}
-	if err == nil && len(after) > 0 {
-		err = usageError{errors.New(name + " takes no arguments after --")}
-	}
-	return help, err
+// imageStore is the store of images for a verb that a signal calls off.
+type imageStore struct {
+	*image.Store
+	stop     *stopper
+	progress *imageProgress
 }
 
-// openImages opens the store of images.
-func (a *app) openImages(progress func(image.Progress)) (*image.Store, error) {
+// withImages does something with the store of images. What a signal has called off ends
+// without a word.
+func (a *app) withImages(showProgress bool, do func(imageStore) (int, error)) (int, error) {
 	cfg, err := a.config(false)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return openStore(cfg.DataDir, progress)
+	s := imageStore{stop: newStopper()}
+	defer s.stop.release()
+	if showProgress {
+		s.progress = a.newImageProgress(s.stop)
+	}
+	if s.Store, err = openStore(cfg.DataDir, s.progress.show); err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	code, err := do(s)
+	if err != nil && s.stop.signal() != nil {
+		err = errQuiet{signalCode(s.stop.signal())}
+	}
+	return code, imageError(err)
 }
 
 func openStore(dataDir string, progress func(image.Progress)) (*image.Store, error) {
@@ -94,16 +103,38 @@ func hasImages(dataDir string) bool {
 	return err == nil
 }
 
-// forEach does something with each image and tells what went wrong. The code is
-// that of the first error; a signal ends it.
-func (a *app) forEach(stop *stopper, refs []string, do func(ref string) error) (code int, err error) {
+// eachImage does something with each image that is named, one after the other: one that
+// cannot be had does not keep the others away. Then it tells what has been done, also
+// before a signal. needs completes what is said where none is named.
+func (a *app) eachImage(verb, needs string, args []string, do func(s imageStore, ref string) error, tell func(asJSON, failed bool) error) (int, error) {
+	f := &imageFlags{}
+	help, err := a.parseVerb(verb, f, args)
+	if err != nil || help {
+		return exitOK, err
+	}
+	if len(f.Refs) == 0 {
+		return 0, usageError{errors.New(verb + " needs " + needs)}
+	}
+	return a.withImages(true, func(s imageStore) (int, error) {
+		code, err := a.forEach(s, f.Refs, do)
+		if told := tell(f.JSON, err != nil || code != exitOK); err == nil {
+			err = told
+		}
+		return code, err
+	})
+}
+
+// forEach says what goes wrong with each image. The code is that of the first error; a
+// signal ends it.
+func (a *app) forEach(s imageStore, refs []string, do func(s imageStore, ref string) error) (code int, err error) {
 	for _, ref := range refs {
-		err := do(ref)
+		err := do(s, ref)
+		s.progress.erase()
 		if err == nil {
 			continue
 		}
-		if stop.signal() != nil {
-			return code, errQuiet{signalCode(stop.signal())}
+		if s.stop.signal() != nil {
+			return code, err
 		}
 		fmt.Fprintf(a.stderr, "sandbox-run: %s\n", printable(err.Error()))
 		if code == exitOK {

@@ -27,13 +27,19 @@ type languageRow struct {
 
 // languages lists what can run here, and how to get the rest.
 func (a *app) languages(args []string) (int, error) {
-	f, help, err := a.parseList("languages", args)
+	f := lookFlags{}
+	help, err := a.parseVerb("languages", &f, args)
 	if err != nil || help {
 		return exitOK, err
 	}
+	cfg, err := a.config(false)
+	if err != nil {
+		return 0, err
+	}
+	f.choose(&cfg)
 	stop := newStopper()
 	defer stop.release()
-	engine, err := a.open(func(string) {})
+	engine, err := a.deps.Open(cfg, func(string) {})
 	if err != nil {
 		return 0, err
 	}
@@ -107,7 +113,8 @@ func languageTable(rows []languageRow) string {
 
 // gc removes what killed runs left behind, and what only older versions needed.
 func (a *app) gc(args []string) (int, error) {
-	f, help, err := a.parseList("gc", args)
+	f := listFlags{}
+	help, err := a.parseVerb("gc", &f, args)
 	if err != nil || help {
 		return exitOK, err
 	}

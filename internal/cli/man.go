@@ -22,14 +22,13 @@ func (a *app) man([]string) (int, error) {
 func manPage() (string, error) {
 	var b strings.Builder
 	b.WriteString(manHead)
-	for _, v := range shownVerbs() {
-		fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(v.name), roff(v.help))
-		for _, below := range v.verbs {
-			usage, err := manUsage(below)
+	for _, parent := range shownVerbs() {
+		for _, v := range append([]verb{parent}, parent.verbs...) {
+			usage, err := manUsage(v)
 			if err != nil {
 				return "", err
 			}
-			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(usage), roff(below.help))
+			fmt.Fprintf(&b, ".TP\n.B %s\n%s\n", roff(usage), roff(v.help))
 		}
 	}
 	run, _ := findVerb("run")
@@ -50,8 +49,12 @@ func manPage() (string, error) {
 	return b.String(), nil
 }
 
-// manUsage is the line that a verb is called by.
+// manUsage is the line that a verb is called by. The flags of run have a section of
+// their own.
 func manUsage(v verb) (string, error) {
+	if v.name == "run" {
+		return v.name, nil
+	}
 	groups, positional, err := grammarOf(v)
 	usage := v.name
 	for _, g := range groups {

@@ -88,14 +88,14 @@ func plainError(err error) error {
 	return errors.New(s)
 }
 
-// parseList reads the flags of a verb that prints a list.
-func (a *app) parseList(verb string, args []string) (f listFlags, help bool, err error) {
-	after, help, err := parse(&f, args)
+// parseVerb reads the flags of a verb that runs no program, so nothing follows --.
+func (a *app) parseVerb(verb string, flags any, args []string) (help bool, err error) {
+	after, help, err := parse(flags, args)
 	if err == nil && help {
 		err = a.help(verb)
 	}
 	if err == nil && len(after) > 0 {
-		err = usageError{errors.New(verb + " takes no arguments")}
+		err = usageError{errors.New(verb + " takes no arguments after --")}
 	}
-	return f, help, err
+	return help, err
 }

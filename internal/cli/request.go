@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -38,10 +39,13 @@ func (a *app) request(f *runFlags, cfg config.Config, src *source) (req executor
 		Env:          env,
 		Dir:          f.Workdir,
 		Requirements: packages,
+		Imports:      f.imports(),
+		BlockImports: f.BlockImport,
 		Image:        f.Image,
 		Isolation:    cfg.Isolation,
 		Network:      f.network(),
 		Collect:      f.collect(),
+		TraceDenied:  f.TraceDenied,
 	}
 	f.setLimits(&req)
 	req.Stdin, closeInput, err = a.programInput(f, src)
@@ -108,6 +112,17 @@ func (f *runFlags) packages() ([]string, error) {
 	return list, nil
 }
 
+// imports is the import policy that was asked for, if one was.
+func (f *runFlags) imports() policy.Mode {
+	switch {
+	case f.Trusted:
+		return policy.Off
+	case f.Imports != nil:
+		return policy.Mode(*f.Imports)
+	}
+	return ""
+}
+
 // network leaves the mode empty where none was given: then it follows from the rest.
 func (f *runFlags) network() sandbox.NetworkPolicy {
 	p := sandbox.NetworkPolicy{Allow: f.Allow, AllowDNS: f.AllowDNS}
@@ -160,9 +175,7 @@ func take[T, F number](target *T, flag *F, strict *sandbox.Limits, name string) 
 // and file.
 func (f *runFlags) apply(cfg *config.Config) {
 	cfg.Image = f.Image
-	if f.Runtime != nil {
-		cfg.Runtime = *f.Runtime
-	}
+	f.choose(cfg)
 	if f.Isolation != nil {
 		cfg.Isolation = sandbox.Level(*f.Isolation)
 	}

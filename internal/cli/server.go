@@ -54,6 +54,7 @@ func (f *runFlags) onlyHere() string {
 		{f.Interactive, "--interactive"},
 		{f.Workdir != "", "--workdir"},
 		{f.OnDisk, "--on-disk"},
+		{f.TraceDenied, "--trace-denied"},
 		{f.CompileTimeout != nil, "--compile-timeout"},
 		{f.InstallTimeout != nil, "--install-timeout"},
 		{f.MaxStream != nil && *f.MaxStream == 0, "--max-stream 0"},

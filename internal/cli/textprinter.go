@@ -16,6 +16,7 @@ import (
 type textPrinter struct {
 	*output
 	quiet   bool
+	traced  bool // denied system calls, so that there were none is worth a line
 	paint   paint
 	spinner *spinner
 	// shared means that both streams end up in the same place, as on a
@@ -34,7 +35,7 @@ type textPrinter struct {
 func newTextPrinter(o *output, a *app, f *runFlags) *textPrinter {
 	terminal := isTerminal(a.stderr)
 	p := &textPrinter{
-		output: o, quiet: f.Quiet, eol: "\n",
+		output: o, quiet: f.Quiet, traced: f.TraceDenied, eol: "\n",
 		paint:  newPaint(f.Color, terminal, a.environ),
 		shared: sameFile(a.stdout, a.stderr),
 		warned: map[string]bool{},
@@ -174,6 +175,9 @@ func (p *textPrinter) summary(r *api.Result, written *outDir) []string {
 		}
 	}
 	lines = append(lines, p.list(styleYellow, "denied", r.Meta.Violations)...)
+	if p.traced && len(r.Meta.Violations) == 0 && r.ExitCode >= 0 {
+		lines = append(lines, p.paint.text(styleDim, "── denied: no system call"))
+	}
 	// The program was only told that its connection ended.
 	lines = append(lines, p.list(styleDim, "network", r.Meta.Network.Failures)...)
 	if written == nil {

@@ -18,7 +18,8 @@ type build struct {
 
 // version prints what this binary was made of.
 func (a *app) version(args []string) (int, error) {
-	f, help, err := a.parseList("version", args)
+	f := listFlags{}
+	help, err := a.parseVerb("version", &f, args)
 	if err != nil || help {
 		return exitOK, err
 	}

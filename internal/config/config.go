@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -61,6 +62,11 @@ type Config struct {
 	CompileMemoryBytes int64
 	CompileCPUs        float64
 	CompileDiskBytes   int64
+
+	// Imports is what becomes of programs that import what is blocked; empty warns, and
+	// blocks at isolation none. BlockedImports is nil for the usual ones.
+	Imports        policy.Mode
+	BlockedImports []policy.Rule
 
 	// PythonIndex is where packages for Python come from.
 	PythonIndex string

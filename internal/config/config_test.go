@@ -130,6 +130,8 @@ func TestLoadErrors(t *testing.T) {
 		"SANDBOX_E2B_PRICE_GIB_HOUR=-1":            `SANDBOX_E2B_PRICE_GIB_HOUR: "-1" is not a price`,
 		"DOCKER_CPU_LIMIT=some":                    `DOCKER_CPU_LIMIT: "some" is not a number of CPUs`,
 		"DOCKER_MEMORY_LIMIT=2x":                   `DOCKER_MEMORY_LIMIT: `,
+		"SANDBOX_BLOCK_DANGEROUS_IMPORTS=yes":      `SANDBOX_BLOCK_DANGEROUS_IMPORTS: "yes" is neither true, warn nor false`,
+		"SANDBOX_BLOCKED_IMPORTS=os,,x":            `SANDBOX_BLOCKED_IMPORTS: "" is no name of a module`,
 		"SANDBOX_ISOLATION=maximum":                `SANDBOX_ISOLATION: "maximum" is not an isolation level: expected auto`,
 		"SANDBOX_TIMEOUT_SEC=0":                    `SANDBOX_TIMEOUT_SEC: the duration "0" is too short`,
 		"SANDBOX_MEMORY_MB=512m":                   `SANDBOX_MEMORY_MB: "512m" is not a whole number of MiB`,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -44,7 +45,7 @@ func Variables() []Variable {
 
 // variables are those that a configuration file may hold as well.
 func variables() []Variable {
-	return slices.Concat(walls(), limits(), ceilings(), phases(), technologies(), server())
+	return slices.Concat(walls(), imports(), limits(), ceilings(), phases(), technologies(), server())
 }
 
 func walls() []Variable {
@@ -55,6 +56,13 @@ func walls() []Variable {
 		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", false, setLevel},
 		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", false, setDataDir},
 		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", false, setToolchains},
+	}
+}
+
+func imports() []Variable {
+	return []Variable{
+		{"SANDBOX_BLOCK_DANGEROUS_IMPORTS", "", "What becomes of programs that import what is blocked: true, they do not run; warn, the result says so; false, nobody looks. Unset: warn, and true at isolation none. Advice, not a boundary.", false, setImports},
+		{"SANDBOX_BLOCKED_IMPORTS", "", "The modules that are blocked, with commas between, in place of the usual ones: os,go:os/exec; with a + in front beside them. Unset: the usual ones.", false, into(policy.ParseRules, func(c *Config) *[]policy.Rule { return &c.BlockedImports })},
 	}
 }
 
@@ -135,7 +143,6 @@ func parseRange(s, what string, most int64) (int64, error) {
 // are neither read here nor taken for misspellings.
 func laterVariables() []string {
 	return []string{
-		"SANDBOX_BLOCK_DANGEROUS_IMPORTS", "SANDBOX_BLOCKED_IMPORTS",
 		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_NPM_REGISTRY",
 		"SANDBOX_GOPROXY", "SANDBOX_CARGO_REGISTRY", "SANDBOX_MAVEN_REPOSITORY", "SANDBOX_WARM",
 		"SANDBOX_CLUSTER",
@@ -173,6 +180,16 @@ func setPythonIndex(c *Config, value string) error {
 	_, err := packages.CheckIndex(value)
 	c.PythonIndex = value
 	return err
+}
+
+func setImports(c *Config, value string) error {
+	modes := map[string]policy.Mode{"true": policy.Block, "1": policy.Block, "warn": policy.Warn, "false": policy.Off, "0": policy.Off}
+	mode, ok := modes[value]
+	if !ok {
+		return fmt.Errorf("%q is neither true, warn nor false", value)
+	}
+	c.Imports = mode
+	return nil
 }
 
 func setLevel(c *Config, value string) error {

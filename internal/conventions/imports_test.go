@@ -105,7 +105,7 @@ func rooms() []room {
 			why: "both ends of the protocol read it, and it knows neither",
 		},
 		{
-			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages", "internal/secret"}, // which read the file of toolchains and the address of an index
+			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages", "pkg/executor/policy", "internal/secret"}, // which read the file of toolchains, the address of an index and a list of modules
 			why: "every command reads the same configuration, whatever it links besides",
 		},
 		{

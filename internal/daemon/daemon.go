@@ -94,6 +94,9 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	for _, w := range warnings {
 		log.Warn(w)
 	}
+	if err := d.inspect(ctx); err != nil {
+		return nil, err
+	}
 	conf := engine.Executor(d.cfg, d.runtime.Name(), os.Getenv, warnings, d.note)
 	if conf.Images == nil && d.runtime.Name() != "local" && d.runtime.Name() != "oci" {
 		conf.Images = []string{} // what else an engine has is none of the callers' business
@@ -112,7 +115,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	d.server, err = server.New(ctx, server.Options{
 		Containers: containers,
 		Executor:   executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
-		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation,
+		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation, Imports: conf.Imports,
 		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
 	})
 	if err != nil {

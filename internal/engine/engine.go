@@ -39,6 +39,7 @@ func Executor(cfg config.Config, runtime string, getenv func(string) string, war
 		},
 		CompileDiskBytes: cfg.CompileDiskBytes,
 		InstallTimeout:   cfg.InstallTimeout,
+		Imports:          executor.ImportPolicy{Mode: cfg.Imports, Rules: cfg.BlockedImports},
 		PythonIndex:      cfg.PythonIndex,
 		MaxOutputBytes:   cfg.MaxOutputBytes,
 		MaxStreamBytes:   cfg.MaxStreamBytes,

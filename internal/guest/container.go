@@ -144,7 +144,7 @@ func (c *Container) Delete(ctx context.Context) error {
 	c.mu.Unlock()
 	err := c.remove(ctx)
 	if running != nil {
-		<-running.done
+		<-running.Done()
 	}
 	return err
 }
@@ -236,7 +236,7 @@ func (c *Container) mayStart(p sandbox.Process) error {
 	if c.deleted {
 		return fmt.Errorf("container %s is deleted", c.opts.ID)
 	}
-	if c.running != nil && !c.running.ended() {
+	if c.running != nil && !c.running.Ended() {
 		return errRunning
 	}
 	if len(p.Args) == 0 {

@@ -117,7 +117,7 @@ type rlimit struct {
 // rlimits are the limits of a process, beside those of the container.
 func rlimits(l sandbox.Limits) []rlimit {
 	limits := []rlimit{
-		{spawn.Limit{Name: "core", Resource: rlimitCORE}, false},
+		{spawn.Limit{Name: "core", Resource: rlimitCORE, Soft: 1, Hard: 1}, false}, // see seccomp's rule for it
 		{spawn.Limit{Name: "memlock", Resource: rlimitMEMLOCK, Soft: 64 << 10, Hard: 64 << 10}, true},
 		{spawn.Limit{Name: "msgqueue", Resource: rlimitMSGQUEUE}, true},
 	}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -18,6 +19,8 @@ import (
 
 // process is one program of a container and all that it starts.
 type process struct {
+	alive.Ending
+
 	c       *Container
 	pid     int
 	tty     bool
@@ -34,10 +37,6 @@ type process struct {
 	mu   sync.Mutex
 	peak int64 // bytes of memory that were seen in use
 	most int64 // processes that were seen
-
-	done chan struct{} // closed when exit and err are set
-	exit sandbox.Exit
-	err  error
 }
 
 // Start implements [sandbox.Container].
@@ -56,7 +55,7 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	if p.Dir == "" {
 		p.Dir = sandbox.WorkspaceDir
 	}
-	pr := &process{c: c, tty: p.TTY != nil, limits: p.Limits, done: make(chan struct{})}
+	pr := &process{c: c, tty: p.TTY != nil, limits: p.Limits, Ending: alive.NewEnding()}
 	pr.before, _ = c.count()
 	pr.started = time.Now()
 	if err := pr.launch(ctx, p); err != nil {
@@ -162,6 +161,9 @@ func startError(p sandbox.Process, err error) error {
 			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 		}
 	}
+	if errors.Is(err, syscall.E2BIG) {
+		return &sandbox.StartError{Program: p.Args[0], Err: err}
+	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
 }
 
@@ -176,7 +178,7 @@ func (pr *process) watch() {
 	defer ticker.Stop()
 	for {
 		select {
-		case <-pr.done:
+		case <-pr.Done():
 			return
 		case <-ticker.C:
 			pr.look()
@@ -202,9 +204,9 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 
 // finish waits for the end and gathers what is known about it.
 func (pr *process) finish() {
-	defer close(pr.done)
+	defer pr.End()
 	exit, err := pr.c.init.Wait(pr.pid)
-	pr.exit.Duration = time.Since(pr.started)
+	pr.Exit.Duration = time.Since(pr.started)
 	if err != nil {
 		pr.gone()
 		pr.disconnect()
@@ -223,11 +225,11 @@ func (pr *process) finish() {
 		pr.c.opts.Lift()
 	}
 	pr.disconnect()
-	pr.exit.WriteError = pr.output.Wait()
-	pr.exit.Code = exit.Status.ExitStatus()
+	pr.Exit.WriteError = pr.output.Wait()
+	pr.Exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {
-		pr.exit.Signal = int(exit.Status.Signal())
-		pr.exit.Code = 128 + pr.exit.Signal
+		pr.Exit.Signal = int(exit.Status.Signal())
+		pr.Exit.Code = 128 + pr.Exit.Signal
 	}
 	pr.gather(exit.Usage)
 }
@@ -238,41 +240,41 @@ func (pr *process) disconnect() {
 		return
 	}
 	pr.out.Settle()
-	pr.out.End(&pr.exit)
+	pr.out.End(&pr.Exit)
 }
 
 // gone is the end of a process whose init has ended.
 func (pr *process) gone() {
-	duration := pr.exit.Duration
+	duration := pr.Exit.Duration
 	_ = pr.output.Wait() // it matters no more
 	pr.c.mu.Lock()
 	deleted := pr.c.deleted
 	pr.c.mu.Unlock()
 	switch {
 	case deleted:
-		pr.exit = sandbox.Exit{Code: 128 + sigkill, Signal: sigkill}
+		pr.Exit = sandbox.Exit{Code: 128 + sigkill, Signal: sigkill}
 	case pr.c.opts.Ended != nil:
-		pr.exit, pr.err = pr.c.opts.Ended()
+		pr.Exit, pr.Err = pr.c.opts.Ended()
 	default:
-		pr.err = spawn.ErrGone
+		pr.Err = spawn.ErrGone
 	}
-	pr.exit.Duration = duration
-	pr.exit.Metrics.Sources = map[string]string{}
-	if pr.err != nil {
-		pr.err = fmt.Errorf("container %s: %w", pr.c.opts.ID, pr.err)
+	pr.Exit.Duration = duration
+	pr.Exit.Metrics.Sources = map[string]string{}
+	if pr.Err != nil {
+		pr.Err = fmt.Errorf("container %s: %w", pr.c.opts.ID, pr.Err)
 	}
 }
 
 // gather reads the figures; the process is dead.
 func (pr *process) gather(usage spawn.Usage) {
 	now, known := pr.c.count()
-	pr.exit.Metrics = pr.metrics(now, known, &usage)
+	pr.Exit.Metrics = pr.metrics(now, known, &usage)
 	if known {
-		pr.exit.OOMKills = now.oomKills.since(pr.before.oomKills)
-		pr.exit.ProcessDenials = now.denials.since(pr.before.denials)
+		pr.Exit.OOMKills = now.oomKills.since(pr.before.oomKills)
+		pr.Exit.ProcessDenials = now.denials.since(pr.before.denials)
 	}
-	pr.exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
-	pr.exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
+	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
+	pr.Exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
 }
 
 // restOfTerminal reads what a terminal still holds when everybody who wrote to it
@@ -338,25 +340,10 @@ func (c *Container) killAll(main int) error {
 	return err
 }
 
-func (pr *process) ended() bool {
-	select {
-	case <-pr.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Wait implements [sandbox.Running].
-func (pr *process) Wait() (sandbox.Exit, error) {
-	<-pr.done
-	return pr.exit, pr.err
-}
-
 // Signal implements [sandbox.Running]. Init sends it, so that the number means the
 // process that init has not reaped yet.
 func (pr *process) Signal(sig syscall.Signal) error {
-	if pr.ended() {
+	if pr.Ended() {
 		return nil
 	}
 	var p spawn.Program
@@ -371,7 +358,7 @@ func (pr *process) Signal(sig syscall.Signal) error {
 func (pr *process) Kill() error {
 	pr.c.starting.Lock()
 	defer pr.c.starting.Unlock()
-	if pr.ended() {
+	if pr.Ended() {
 		return nil
 	}
 	var err error
@@ -405,7 +392,7 @@ func (pr *process) Resize(rows, cols uint16) error {
 	if !pr.tty {
 		return errors.New("the process has no terminal")
 	}
-	if pr.ended() {
+	if pr.Ended() {
 		return nil
 	}
 	var p spawn.Program

@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ type Images struct {
 
 // Look describes an image, and gets it first where that is needed.
 func (s *Images) Look(ctx context.Context, ref string) (sandbox.Image, error) {
-	i, err := s.Acquire(ctx, ref)
+	i, err := s.Acquire(ctx, ref, "")
 	if i == nil || err != nil {
 		return sandbox.Image{}, err
 	}
@@ -39,8 +40,9 @@ func (s *Images) Look(ctx context.Context, ref string) (sandbox.Image, error) {
 }
 
 // Acquire holds an image for a container until it is closed. Without a name it is
-// nil. The error is an [*sandbox.ImageError].
-func (s *Images) Acquire(ctx context.Context, ref string) (*Image, error) {
+// nil; with a digest it is the image of that one, whatever the name means by now. The
+// error is an [*sandbox.ImageError].
+func (s *Images) Acquire(ctx context.Context, ref, digest string) (*Image, error) {
 	if ref == "" {
 		return nil, nil //nolint:nilnil // the nil Image is the host's toolchains
 	}
@@ -51,8 +53,8 @@ func (s *Images) Acquire(ctx context.Context, ref string) (*Image, error) {
 	if err != nil {
 		return nil, &sandbox.ImageError{Ref: ref, Err: err}
 	}
-	lease, err := store.Acquire(ctx, ref)
-	if errors.Is(err, image.ErrNotFound) && s.Pull {
+	lease, err := store.Acquire(ctx, cmp.Or(digest, ref))
+	if errors.Is(err, image.ErrNotFound) && s.Pull && digest == "" {
 		s.notify("pulling the image " + ref)
 		if _, err = store.Pull(ctx, ref); err == nil {
 			lease, err = store.Acquire(ctx, ref)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -51,12 +52,57 @@ func imageOf(t *testing.T, entries [][2]string) *Image {
 	}
 	images := &Images{Dir: dir}
 	t.Cleanup(func() { images.Close() })
-	i, err := images.Acquire(t.Context(), "test")
+	i, err := images.Acquire(t.Context(), "test", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(i.Close)
 	return i
+}
+
+// TestAcquireByDigest: a name that means another image by now leads to the one that was
+// planned with, or nowhere.
+func TestAcquireByDigest(t *testing.T) {
+	dir := t.TempDir()
+	store, err := image.Open(dir, image.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	add := func(entry string) {
+		t.Helper()
+		var archive bytes.Buffer
+		w := tar.NewWriter(&archive)
+		if err := errors.Join(w.WriteHeader(&tar.Header{Name: entry, Typeflag: tar.TypeDir, Mode: 0o755}), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.ImportTree(t.Context(), "test", &archive, image.Config{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	images := &Images{Dir: dir}
+	t.Cleanup(func() { images.Close() })
+	add("first")
+	planned, err := images.Look(t.Context(), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	add("second")
+	i, err := images.Acquire(t.Context(), "test", planned.Digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(i.Dir(), "first")); err != nil || i.Info().Digest != planned.Digest {
+		t.Errorf("the image is %+v: %v", i.Info(), err)
+	}
+	i.Close()
+	if err := store.Remove(t.Context(), planned.Digest); err != nil {
+		t.Fatal(err)
+	}
+	var problem *sandbox.ImageError
+	if _, err := images.Acquire(t.Context(), "test", planned.Digest); !errors.As(err, &problem) {
+		t.Errorf("a digest that is not here any more: %v", err)
+	}
 }
 
 func TestPlace(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -214,6 +215,11 @@ func (s *Server) container(w http.ResponseWriter, r *http.Request, who auth.Prin
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
+	arrived, err := s.arriving.enter(who.Tenant)
+	if err != nil {
+		return err
+	}
+	defer arrived()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{tunnel.Protocol}})
 	if err != nil {
 		s.Log.Debug("no connection for a container", "request_id", requestID(r), "error", err.Error())
@@ -225,18 +231,51 @@ func (s *Server) container(w http.ResponseWriter, r *http.Request, who auth.Prin
 	}
 	s.guests.Add(1)
 	defer s.guests.Done()
-	cpuSeconds = s.host(r, who, conn)
+	cpuSeconds = s.host(r, who, conn, arrived)
 	return nil
 }
 
+// maxArriving is how many connections a tenant may have that have not asked for their
+// containers yet, which they do at once: they hold no place.
+const maxArriving = 128
+
+// arriving counts them.
+type arriving struct {
+	mu      sync.Mutex
+	tenants map[string]int
+}
+
+// enter counts a connection until leave is called.
+func (a *arriving) enter(tenant string) (leave func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.tenants[tenant] >= maxArriving {
+		return nil, &refusal{Problem: api.Problem{Type: wire.TypeCapacity, Status: http.StatusTooManyRequests,
+			Detail: fmt.Sprintf("%d connections have not asked for their containers yet", maxArriving)}, retryAfter: time.Second}
+	}
+	if a.tenants == nil {
+		a.tenants = map[string]int{}
+	}
+	a.tenants[tenant]++
+	return sync.OnceFunc(func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.tenants[tenant]--; a.tenants[tenant] == 0 {
+			delete(a.tenants, tenant)
+		}
+	}), nil
+}
+
 // host has a container as long as its connection lasts, and tells what it has used.
-func (s *Server) host(r *http.Request, who auth.Principal, conn *websocket.Conn) (cpuSeconds float64) {
+func (s *Server) host(r *http.Request, who auth.Principal, conn *websocket.Conn, arrived func()) (cpuSeconds float64) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
 	ended := context.AfterFunc(s.runs, func() { cancel(errShuttingDown) })
 	defer ended()
-	h := newHosted(ctx, s, r, who)
-	h.hangUp = cancel
+	h := &hosted{
+		s: s, r: r, who: who, ctx: ctx, hangUp: cancel, arrived: arrived, began: time.Now(), scratches: map[string]*kept.Scratch{},
+		idle: time.AfterFunc(createWithin, func() { cancel(errIdle) }),
+	}
 	session := tunnel.Far(ctx, conn, h.serve)
 	<-session.Done()
 	h.end(session)

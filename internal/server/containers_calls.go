@@ -17,7 +17,8 @@ import (
 )
 
 // overtime is how much longer than its wall clock a program lives here: the near side
-// ends it, and gracefully; this is for one that does not.
+// ends it, and gracefully; this is for one that does not. What it has written may take
+// as long again to be taken.
 const overtime = 10 * time.Second
 
 // start runs a program to its end.
@@ -31,6 +32,8 @@ func (h *hosted) start(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 	defer gone()
 	late := time.AfterFunc(limits.WallTime+overtime, func() { _ = running.Kill() })
 	defer late.Stop()
+	stuck := time.AfterFunc(limits.WallTime+2*overtime, func() { h.hangUp(errNotTaken) })
+	defer stuck.Stop()
 	exit, err := running.Wait()
 	h.mu.Lock()
 	h.running = nil

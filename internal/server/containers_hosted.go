@@ -19,8 +19,10 @@ import (
 )
 
 const (
-	// containerIdle is how long a container may do nothing: it holds a place.
+	// containerIdle is how long a container may do nothing: it holds a place. A
+	// connection without one has createWithin.
 	containerIdle = 10 * time.Minute
+	createWithin  = 30 * time.Second
 	// keepAgain is when a cache may be sent again that had no room.
 	keepAgain = 5 * time.Second
 )
@@ -28,6 +30,8 @@ const (
 var (
 	errShuttingDown = errors.New("the server is shutting down")
 	errIdle         = fmt.Errorf("the container did nothing for %v", containerIdle)
+	errNoContainer  = errors.New("a connection begins with one container, and has no other")
+	errNotTaken     = errors.New("nobody takes what a program has written that is dead")
 )
 
 // hosted is a container of another server's.
@@ -41,6 +45,8 @@ type hosted struct {
 	idle   *time.Timer
 
 	creating sync.Mutex // one creation, one start at a time
+	asked    bool       // for the container
+	arrived  func()     // called then
 
 	mu        sync.Mutex
 	busy      int // calls that go on
@@ -58,12 +64,6 @@ type hosted struct {
 	cpuSeconds float64
 }
 
-func newHosted(ctx context.Context, s *Server, r *http.Request, who auth.Principal) *hosted {
-	h := &hosted{s: s, r: r, who: who, ctx: ctx, began: time.Now(), scratches: map[string]*kept.Scratch{}}
-	h.idle = time.AfterFunc(containerIdle, func() { h.hangUp(errIdle) })
-	return h
-}
-
 // serve answers one call.
 func (h *hosted) serve(call *tunnel.Call) tunnel.Answer {
 	h.begin()
@@ -79,7 +79,8 @@ func (h *hosted) serve(call *tunnel.Call) tunnel.Answer {
 	c := h.container
 	h.mu.Unlock()
 	if c == nil {
-		return tunnel.Failed(errors.New("there is no container yet"))
+		h.hangUp(errNoContainer)
+		return tunnel.Failed(errNoContainer)
 	}
 	switch r.Op {
 	case tunnel.OpStart:
@@ -103,18 +104,26 @@ func (h *hosted) begin() {
 func (h *hosted) done() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.busy--; h.busy == 0 {
-		h.idle.Reset(containerIdle)
+	if h.busy--; h.busy > 0 {
+		return
 	}
+	if h.container == nil {
+		h.idle.Reset(createWithin)
+		return
+	}
+	h.idle.Reset(containerIdle)
 }
 
 // create makes the container.
 func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
 	h.creating.Lock()
 	defer h.creating.Unlock()
-	if h.container != nil || r.Spec == nil {
-		return tunnel.Failed(errors.New("a connection has one container, with a specification"))
+	if h.asked || r.Spec == nil {
+		h.hangUp(errNoContainer)
+		return tunnel.Failed(errNoContainer)
 	}
+	h.asked = true
+	h.arrived()
 	if err := h.s.drained(); err != nil {
 		return tunnel.Failed(&tunnel.Elsewhere{Reason: err.Error()})
 	}

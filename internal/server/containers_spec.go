@@ -43,7 +43,7 @@ func (h *hosted) specify(asked *tunnel.Spec, root root) (sandbox.Spec, error) {
 				"the other server gives up to %d bytes, and a file for each %d of them", most, bytesPerInode)}
 		}
 	}
-	spec.Mounts = slices.Clone(root.mounts)
+	spec.Mounts, spec.Digest = slices.Clone(root.mounts), root.Digest
 	return spec, h.mount(&spec, asked.Mounts, root)
 }
 

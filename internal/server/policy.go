@@ -26,6 +26,9 @@ func (s *Server) bound(req *executor.Request) error {
 	if err := s.boundIsolation(req); err != nil {
 		return err
 	}
+	if err := s.boundImports(req); err != nil {
+		return err
+	}
 	return boundNetwork(req.Network)
 }
 
@@ -53,6 +56,16 @@ func (s *Server) level(asked sandbox.Level) (sandbox.Level, error) {
 
 // least is the weakest level that a caller gets.
 func (s *Server) least() sandbox.Level { return cmp.Or(s.Isolation, sandbox.LevelAuto) }
+
+// boundImports: a caller may only be stricter. What it names to block comes beside
+// what the operator blocks.
+func (s *Server) boundImports(req *executor.Request) error {
+	own := s.Imports.For("", false, req.Isolation)
+	if asked := s.Imports.For(req.Imports, len(req.BlockImports) > 0, req.Isolation); asked.LaxerThan(own) {
+		return forbidden("/policy/imports", fmt.Sprintf("the import policy %s is laxer than this server's, which is %s", asked, own))
+	}
+	return nil
+}
 
 // boundNetwork: a caller may open the public internet, and nothing that is closed
 // unless it is named: this machine's services, its cloud's secrets and the

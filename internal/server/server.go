@@ -33,6 +33,8 @@ type Options struct {
 	Version string
 	// Isolation is the weakest level that a caller gets; empty means auto.
 	Isolation sandbox.Level
+	// Imports is the laxest policy for imports that a caller gets: the executor's.
+	Imports executor.ImportPolicy
 	// MaxBodyBytes bounds a request body.
 	MaxBodyBytes int64
 	// Containers are what other servers may have here; nil gives them nothing.
@@ -51,6 +53,7 @@ type Server struct {
 	bodies   *semaphore.Weighted
 	node     string         // tells this server from others
 	guests   sync.WaitGroup // containers of other servers
+	arriving arriving       // connections that they are to have
 	versions versionCache   // of toolchains, for them
 	began    time.Time
 	draining atomic.Bool

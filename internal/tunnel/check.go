@@ -102,6 +102,9 @@ func CheckIsolation(i *sandbox.Isolation) error {
 	default:
 		return fmt.Errorf("a container has the isolation %.40q", string(i.Level))
 	}
+	if i.LeastMemoryBytes < 0 {
+		return fmt.Errorf("a container has %d bytes of memory", i.LeastMemoryBytes)
+	}
 	for _, all := range []map[string]string{i.Mechanisms, i.Limits} {
 		for name, state := range all {
 			if !states(state) {

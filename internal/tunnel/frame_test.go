@@ -3,6 +3,8 @@ package tunnel
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"path/filepath"
 	"testing"
 )
 
@@ -56,6 +58,43 @@ func FuzzAnswer(f *testing.F) {
 		a, err := parseAnswer(text)
 		if err == nil && a.Exit != nil && (a.Exit.Code < 0 || a.Exit.Duration < 0 || a.Exit.Disk.BytesUsed < 0) {
 			t.Errorf("%s is believed: %+v", text, a.Exit)
+		}
+	})
+}
+
+// Whatever a near side asks for is data, or an error.
+func FuzzRequest(f *testing.F) {
+	f.Add([]byte(`{"op":"create","spec":{"level":"full","mounts":[{"kept":"x","target":"/y"}],"disk_bytes":1}}`))
+	f.Add([]byte(`{"op":"start","process":{"args":["bHM="],"tty":{"Rows":1},"limits":{"wall_time_ns":-1},"network":{"mode":"full"}}}`))
+	f.Add([]byte(`{"op":"open","dir":"/workspace","name":"Li4v"}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r, err := (&Call{request: text}).Request()
+		if err != nil {
+			return
+		}
+		if r.Spec != nil {
+			for _, m := range r.Spec.Spec().Mounts {
+				t.Errorf("%s mounts %+v of this host", text, m)
+			}
+		}
+		if r.Process != nil && len(r.Process.Process().Args) != len(r.Process.Args) {
+			t.Errorf("%s has other arguments", text)
+		}
+	})
+}
+
+// Names that a far side lists stay in their tree.
+func FuzzFileInfo(f *testing.F) {
+	f.Add([]byte(`{"path":"YS9i","size":1,"mode":420}`))
+	f.Add([]byte(`{"path":"Li4vYQ==","size":1,"mode":420}`))
+	f.Add([]byte(`{"path":"YQ==","size":-1,"mode":4294967295}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var entry FileInfo
+		if json.Unmarshal(text, &entry) != nil {
+			return
+		}
+		if info, err := entry.Info(); err == nil && (!filepath.IsLocal(info.Path) || info.Size < 0) {
+			t.Errorf("%s is believed: %+v", text, info)
 		}
 	})
 }

@@ -19,7 +19,8 @@ const (
 	// aliveEvery is how often each side shows that it is there: within what the
 	// usual proxies take for an idle connection.
 	aliveEvery = 10 * time.Second
-	// silence is how long nothing may come before the connection counts as broken.
+	// silence is how long nothing may come, or nothing be taken, before the connection
+	// counts as broken.
 	silence = 40 * time.Second
 )
 
@@ -35,7 +36,8 @@ type Session struct {
 	// like, and of those that are answered at once, which must never wait for the
 	// others: a kill is one.
 	long, quick chan struct{}
-	opening     sync.Mutex // numbers go over the wire in their order
+	opening     sync.Mutex    // numbers go over the wire in their order
+	writing     chan struct{} // has one place: each frame has a time of its own
 
 	mu    sync.Mutex
 	calls map[uint32]*Call
@@ -57,7 +59,7 @@ func begin(ctx context.Context, conn *websocket.Conn, serve func(*Call) Answer) 
 	conn.SetReadLimit(headerSize + MaxText)
 	s := &Session{
 		conn: conn, serve: serve, ended: make(chan struct{}),
-		calls: map[uint32]*Call{}, long: make(chan struct{}, maxCalls-quickCalls), quick: make(chan struct{}, quickCalls),
+		calls: map[uint32]*Call{}, writing: make(chan struct{}, 1), long: make(chan struct{}, maxCalls-quickCalls), quick: make(chan struct{}, quickCalls),
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.quiet = time.AfterFunc(silence, func() { s.fail(fmt.Errorf("nothing was heard for %v", silence)) })
@@ -119,9 +121,17 @@ func (s *Session) showLife() {
 	}
 }
 
-// send sends a frame. It waits for the network alone, and not for longer than the
-// session lives.
+// send sends a frame. It waits for the network alone: the other side takes what comes
+// at once, or is hung up on.
 func (s *Session) send(f frame) error {
+	select {
+	case s.writing <- struct{}{}:
+		defer func() { <-s.writing }()
+	case <-s.ended:
+		return s.Err()
+	}
+	stuck := time.AfterFunc(silence, func() { s.fail(fmt.Errorf("nothing was taken for %v", silence)) })
+	defer stuck.Stop()
 	if err := s.conn.Write(s.ctx, websocket.MessageBinary, f.bytes()); err != nil {
 		s.fail(fmt.Errorf("write to the connection: %w", err))
 		return s.Err()

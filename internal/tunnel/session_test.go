@@ -198,6 +198,7 @@ func TestLies(t *testing.T) {
 		"negative time":      `{"metrics":{"CPUUser":-1}}`,
 		"a negative file":    `{"file":{"size":-1}}`,
 		"a level of its own": `{"created":{"isolation":{"Level":"perfect"}}}`,
+		"negative memory":    `{"created":{"isolation":{"Level":"full","LeastMemoryBytes":-1}}}`,
 		"a state of its own": `{"created":{"isolation":{"Level":"full","Limits":{"memory":"yes"}}}}`,
 	} {
 		if a, err := parseAnswer([]byte(answer)); err == nil {

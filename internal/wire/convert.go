@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -48,6 +49,9 @@ func Convert(r *api.Request, uploads map[string][]byte) (executor.Request, error
 	}
 	if r.Network != nil {
 		req.Network = sandbox.NetworkPolicy{Mode: sandbox.NetworkMode(r.Network.Mode), Allow: r.Network.Allow, AllowDNS: r.Network.AllowDNS}
+	}
+	if r.Policy != nil {
+		req.Imports, req.BlockImports = policy.Mode(r.Policy.Imports), r.Policy.BlockedImports
 	}
 	limits(r, &req)
 	return req, nil

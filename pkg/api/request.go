@@ -26,6 +26,8 @@ type Request struct {
 	Limits  *RequestLimits  `json:"limits,omitempty" doc:"Limits of the run phase."`
 	Network *RequestNetwork `json:"network,omitempty" doc:"What the program may reach."`
 
+	Policy *RequestPolicy `json:"policy,omitempty" doc:"What the program may import. It may only be stricter than the operator's."`
+
 	Entry     string    `json:"entry,omitempty" maxLength:"4096" doc:"The main file among files; by default the language's convention." example:"main.py"`
 	Collect   *[]string `json:"collect,omitempty" maxItems:"256" doc:"Globs of files to return. Left out: what the program made or changed; empty: nothing." example:"[\"out/*.csv\"]"`
 	Image     string    `json:"image,omitempty" maxLength:"512" doc:"The root file system, with its own toolchains in place of the server's. The operator says which may be named." example:"python:3.12-slim"`
@@ -49,6 +51,12 @@ type RequestNetwork struct {
 	Mode     string   `json:"mode,omitempty" enum:"none,localhost,allowlist,full" doc:"none: nothing; localhost: its own loopback; allowlist: what allow names; full: the public internet." example:"none"`
 	Allow    []string `json:"allow,omitempty" maxItems:"256" doc:"HOST or HOST:PORT entries of the allow-list." example:"[\"pypi.org:443\"]"`
 	AllowDNS bool     `json:"allow_dns,omitempty" doc:"Names resolve although nothing else can be connected to. A way out for data."`
+}
+
+// RequestPolicy is the import policy of a [Request]. It is advice, not a boundary.
+type RequestPolicy struct {
+	Imports        string   `json:"imports,omitempty" enum:"off,warn,block" doc:"What becomes of a program that imports what is blocked: off: nobody looks; warn: meta.blocked_imports has it; block: it does not run." example:"block"`
+	BlockedImports []string `json:"blocked_imports,omitempty" maxItems:"256" doc:"Modules to block beside the operator's, with all below them. Without imports it means block." example:"[\"requests\"]"`
 }
 
 // The encodings of the content of a file.

@@ -21,8 +21,12 @@ type Admitted struct {
 // Admit checks a request and plans it. Nothing is made, and nothing runs. The
 // error is an [*InputError].
 func (e *Executor) Admit(ctx context.Context, req Request) (*Admitted, error) {
+	return e.admit(ctx, req, false)
+}
+
+func (e *Executor) admit(ctx context.Context, req Request, check bool) (*Admitted, error) {
 	now := time.Now()
-	a := &Admitted{run: &run{e: e, req: req, id: newID(now), began: now, warnings: slices.Clone(e.cfg.Warnings)}}
+	a := &Admitted{run: &run{e: e, req: req, check: check, id: newID(now), began: now, warnings: slices.Clone(e.cfg.Warnings)}}
 	err := a.run.admit(ctx)
 	var input *InputError
 	if errors.As(err, &input) {

@@ -33,6 +33,8 @@ type Config struct {
 	DataDir string
 	// Host is where toolchains are looked for, unless containers have an image.
 	Host language.Host
+	// Imports is the policy for what programs import.
+	Imports ImportPolicy
 	// Images are patterns ([path.Match]) of the images that requests may name; nil
 	// lets them name any.
 	Images []string

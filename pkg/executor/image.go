@@ -18,10 +18,10 @@ import (
 )
 
 // root is what a request's containers have for a root, as the runtime is asked for
-// it.
+// it, and, once it was, as it was told.
 func (r *run) root() sandbox.Spec {
 	return sandbox.Spec{
-		Tenant: r.req.Tenant, Level: r.req.Isolation, Image: r.req.Image,
+		Tenant: r.req.Tenant, Level: r.req.Isolation, Image: r.req.Image, Digest: r.img.Digest,
 		Language: r.lang.Info().Name, Version: r.version,
 	}
 }
@@ -168,7 +168,7 @@ func (in *inside) open(ctx context.Context) error {
 	if in.container != nil || in.err != nil {
 		return in.err
 	}
-	in.spec.Disk = diskLimit(insideDisk)
+	in.spec.Disk, in.spec.Digest = diskLimit(insideDisk), in.img.Digest
 	in.container, in.err = in.e.manager.Create(ctx, in.spec)
 	return in.err
 }

@@ -53,7 +53,7 @@ func TestRunInAnImage(t *testing.T) {
 	}
 	for _, c := range rt.containers {
 		s := c.spec
-		if s.Image != "img:1" || s.Language != "ruby" || s.Tenant != "a" || s.Level != sandbox.LevelFull || s.Disk.Bytes <= 0 || len(s.Mounts) > 0 {
+		if s.Image != "img:1" || s.Digest != "sha256:1" || s.Language != "ruby" || s.Tenant != "a" || s.Level != sandbox.LevelFull || s.Disk.Bytes <= 0 || len(s.Mounts) > 0 {
 			t.Errorf("spec %+v", s)
 		}
 	}

@@ -75,9 +75,16 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 		requested = nil
 	}
 	p := sandbox.Process{
-		Args: step.Args, Env: r.environment(step, requested), Dir: step.Dir,
+		Args: step.Args, Env: r.hooked(ph.name, r.environment(step, requested)), Dir: step.Dir,
 		Stdin: in.stdin, Stdout: ph.stdout, Stderr: ph.stderr, TTY: in.tty,
 		Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
+		TraceDenied: r.req.TraceDenied && ph.name == api.PhaseRun,
+	}
+	heard := func() error { return nil }
+	if listener := r.report(ph.name); listener != nil {
+		stdout, stderr := listener.Writer(ph.stdout), listener.Writer(ph.stderr) // a terminal is both
+		p.Stdout, p.Stderr = stdout, stderr
+		heard = func() error { return errors.Join(stdout.Flush(), stderr.Flush()) }
 	}
 	var m *monitor.Monitor
 	outcome, err := r.e.manager.Run(ctx, r.container.ID(), p, func(running sandbox.Running) {
@@ -92,7 +99,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 		ph.diskPeak = m.DiskPeak()
 		ph.metrics = m.Result(outcome.Exit)
 	}
-	flushErr := errors.Join(ph.stdout.flush(), ph.stderr.flush())
+	flushErr := errors.Join(heard(), ph.stdout.flush(), ph.stderr.flush())
 	ph.exit = outcome.Exit
 	switch {
 	case err != nil && cancelled(ctx, err), flushErr != nil:
@@ -103,7 +110,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 			ph.unsupported = unsupported
 		}
 	default:
-		ph.verdict = ph.judge(outcome)
+		ph.verdict = r.judgeImports(ph, ph.judge(outcome))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -31,6 +32,12 @@ type Request struct {
 	// the run.
 	Requirements []string
 
+	// Imports is what becomes of a program that imports what is blocked; empty takes
+	// the executor's policy. BlockImports are modules to block beside its own, as
+	// [policy.ParseRule] reads them.
+	Imports      policy.Mode
+	BlockImports []string
+
 	// Tenant is who asks; see [sandbox.Spec].
 	Tenant string
 
@@ -52,6 +59,10 @@ type Request struct {
 	// MaxStreamBytes ends the run when a stream passes it; zero takes the
 	// default, negative means no ceiling.
 	MaxStreamBytes int64
+
+	// TraceDenied names the system calls of the program that were denied; see
+	// [sandbox.Process].
+	TraceDenied bool
 
 	// OnStart is told when the program has started, so that a door can resize
 	// its terminal or send it signals; it may be nil.

@@ -27,6 +27,10 @@ func (r *run) result(err error) *api.Result {
 	switch {
 	case err != nil:
 		r.fail(res, err)
+	case shown == nil && r.check: // nothing of it can be parsed without a run
+		res.Status = api.StatusOK
+	case shown == nil && r.imports.refuses():
+		res.Status, res.Message = api.StatusPolicyBlocked, blockedBy(r.imports.found)
 	case shown == nil:
 		res.Status, res.Message = api.StatusCancelled, messageCancelled
 	default:
@@ -90,11 +94,13 @@ func (r *run) resourceLimits() api.ResourceLimits {
 }
 
 func (r *run) meta() api.Meta {
+	blocked := r.blockedImports()
 	m := api.Meta{
 		Runtime:        r.e.runtime.Name(),
 		Image:          r.img.String(),
 		Warnings:       r.warnings,
 		Network:        r.networkMeta(),
+		BlockedImports: blocked,
 		ResourceLimits: r.resourceLimits(),
 		Isolation:      map[string]string{},
 	}

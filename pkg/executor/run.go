@@ -29,6 +29,8 @@ type run struct {
 	disk      sandbox.DiskLimit
 	plan      language.Plan
 	packages  *packages.Plan // nil when nothing is required
+	imports   imports
+	check     bool // what it would run is all that is wanted
 
 	started   bool // accepted has said so
 	container sandbox.Container
@@ -60,7 +62,13 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := r.e.checkImage(r.req.Image); err != nil {
 		return err
 	}
+	if err := r.checkTrace(); err != nil {
+		return err
+	}
 	if err := r.resolve(ctx); err != nil {
+		return err
+	}
+	if err := r.planImports(); err != nil {
 		return err
 	}
 	if r.limits, err = r.e.limits(r.req); err != nil {
@@ -138,6 +146,10 @@ func (r *run) execute(ctx context.Context) (err error) {
 			r.release()
 		}
 	}()
+	if !r.readImports() {
+		_ = r.accepted()
+		return nil
+	}
 	if ready, err := r.install(ctx); err != nil || !ready {
 		return err
 	}
@@ -255,7 +267,7 @@ func (r *run) compile(ctx context.Context) bool {
 	if r.req.CompileTimeout > 0 {
 		limits.WallTime = r.req.CompileTimeout
 	}
-	ph := r.phase(ctx, api.PhaseCompile, *r.plan.Compile, phaseInput{limits: limits, keep: r.keep(), ceiling: r.ceiling()})
+	ph := r.phase(ctx, api.PhaseCompile, r.reporting(*r.plan.Compile), phaseInput{limits: limits, keep: r.keep(), ceiling: r.ceiling()})
 	return ph.verdict.status == api.StatusOK
 }
 
@@ -274,6 +286,12 @@ func (r *run) runProgram(ctx context.Context) error {
 	step, err := r.plan.Run(build)
 	if err != nil {
 		r.nothingToRun(err)
+		return nil
+	}
+	if r.check {
+		if step, ok := r.checkStep(step); ok {
+			r.phase(ctx, api.PhaseRun, step, in)
+		}
 		return nil
 	}
 	if r.packages != nil {

@@ -118,6 +118,11 @@ func (r *run) inputs() map[string]InputFile {
 // fillWorkspace writes the inputs.
 func (r *run) fillWorkspace(tree sandbox.FileTree) error {
 	files := r.inputs()
+	if hook := r.imports.hook; hook != nil {
+		for name, content := range hook.Files {
+			files[name] = InputFile{Content: content}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		mode := fs.FileMode(0o644)
 		if files[name].Executable {

@@ -46,6 +46,9 @@ type Isolation struct {
 	// Limits maps each limit (LimitMemory…) to enforced, degraded, sampled or
 	// absent.
 	Limits map[string]string
+	// LeastMemoryBytes is what no memory limit can be below: the memory of a virtual
+	// machine that has it whatever is asked for. Zero is none.
+	LeastMemoryBytes int64
 	// Warnings are sentences about what is weaker than the defaults promise.
 	Warnings []string
 }
@@ -60,6 +63,8 @@ func (i Isolation) CheckStrict(l Limits) error {
 			reason = "nothing holds it"
 		case name == LimitCPUs && state == api.Degraded && l.CPUs != math.Trunc(l.CPUs):
 			reason = "only whole cores can be held, not " + plain(l.CPUs)
+		case name == LimitMemory && l.MemoryBytes > 0 && l.MemoryBytes < i.LeastMemoryBytes:
+			reason = fmt.Sprintf("programs have %d MiB, and nothing holds less", i.LeastMemoryBytes>>20)
 		default:
 			continue
 		}

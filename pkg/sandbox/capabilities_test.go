@@ -26,6 +26,17 @@ func TestCheckStrict(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", tc.limits, err, tc.want)
 		}
 	}
+	i.LeastMemoryBytes = 512 << 20
+	for bytes, want := range map[int64]string{
+		511 << 20: "the memory limit cannot be enforced here: programs have 512 MiB, and nothing holds less" + doctor, 512 << 20: "", 0: "",
+	} {
+		if err := i.CheckStrict(Limits{MemoryBytes: bytes, Strict: []string{LimitMemory}}); (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("%d bytes: %v, want %q", bytes, err, want)
+		}
+	}
+	if err := i.CheckStrict(Limits{MemoryBytes: 1 << 20}); err != nil {
+		t.Errorf("a default below it: %v", err)
+	}
 	i.Limits[LimitCPUs] = api.Enforced
 	if err := i.CheckStrict(Limits{CPUs: 0.5, Strict: []string{LimitCPUs}}); err != nil {
 		t.Error(err)

@@ -60,6 +60,9 @@ type Spec struct {
 	// Image is the root file system by name; empty means the host's toolchains, or,
 	// in a runtime that has none of them, its image for the language.
 	Image string
+	// Digest is that of the image as [Runtime.Image] told it: the container is made of
+	// that one, whatever its name means by now, or not at all. Empty means the name.
+	Digest string
 	// NoFetch leaves an image that is not here where it is: that is an error then.
 	NoFetch bool
 	// Language is what the container is for, and Version which one of it; a runtime
@@ -135,6 +138,9 @@ type Process struct {
 	// Network, if not nil, takes the place of the container's policy for this
 	// process. It must not open what that one keeps closed.
 	Network *NetworkPolicy
+	// TraceDenied has [Exit.Violations] name the system calls that were denied, in a
+	// runtime that is a [DenialTracer]; others know nothing of it.
+	TraceDenied bool
 	// ReadOnly are paths that this process must not write although the
 	// container holds them writable, such as [BuildDir] in the run phase.
 	ReadOnly []string

@@ -22,7 +22,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	sandboxRun(t, "--quiet", "--lang", "go", "--code", "package main\nfunc main() {}") // what is prepared
 	sandboxRun(t, "--quiet", "--lang", "java", "--code", "class A { public static void main(String[] a) {} }")
-	for _, page := range []string{"README.md", "docs/SANDBOX_RUN.md", "docs/en/SANDBOX.md"} {
+	for _, page := range []string{"README.md", "docs/SANDBOX_RUN.md", "docs/en/SANDBOX.md", "docs/en/POLICY.md"} {
 		t.Run(filepath.Base(page), func(t *testing.T) {
 			t.Parallel()
 			env := testenv.Environ("SANDBOX_DATA_DIR="+dataDir, "E2B_API_KEY=", "E2B_API_KEY_FILE=") // the pages show what is not set up

@@ -189,7 +189,7 @@ func running(part string) (found []string) {
 func TestKilledParent(t *testing.T) {
 	for _, level := range []string{"full", "restricted", "none"} {
 		t.Run(level, func(t *testing.T) {
-			cmd := invocation{user: user{self: true}, args: []string{"--isolation", level, "--lang", "bash",
+			cmd := invocation{user: user{self: true}, args: []string{"--isolation", level, "--trusted", "--lang", "bash",
 				"--code", "trap '' TERM HUP; setsid sleep 31536 & (setsid sleep 31536 &) & echo up; sleep 31536"}}.command(t.Context())
 			out, err := cmd.StdoutPipe()
 			if err != nil {

@@ -24,6 +24,19 @@ need_engine() {
 	fi
 }
 
+# wait_for_engine waits until the engine that DOCKER_HOST names answers, called $1, of
+# process $2, whose words are in file $3.
+wait_for_engine() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		docker version >/dev/null 2>&1 && return
+		kill -0 "$2" 2>/dev/null || break
+		sleep 0.2
+	done
+	tail -n 20 "$3" >&2
+	die "$1 did not start; its last words are above"
+}
+
 engine=''
 
 # start_engine starts an engine, unless there is one, that touches nothing of the
@@ -36,14 +49,7 @@ start_engine() {
 		--data-root "$2" --exec-root "$1/exec" --pidfile "$1/pid")
 	"${engine_command[@]}" >"$1/log" 2>&1 &
 	engine=$!
-	local i
-	for ((i = 0; i < 300; i++)); do
-		docker version >/dev/null 2>&1 && return
-		kill -0 "$engine" 2>/dev/null || break
-		sleep 0.2
-	done
-	tail -n 20 "$1/log" >&2
-	die "the Docker engine did not start; its last words are above"
+	wait_for_engine "the Docker engine" "$engine" "$1/log"
 }
 
 # stop_engine stops what start_engine has started in directory $1, which the engine
@@ -70,14 +76,7 @@ start_podman() {
 		exec "${command[@]}" system service --time 0 "unix://$1/podman.sock") >"$1/log" 2>&1 &
 	podman=$!
 	export DOCKER_HOST=unix://$1/podman.sock
-	local i
-	for ((i = 0; i < 150; i++)); do
-		docker version >/dev/null 2>&1 && return
-		kill -0 "$podman" 2>/dev/null || break
-		sleep 0.2
-	done
-	tail -n 20 "$1/log" >&2
-	die "Podman's service did not start; its last words are above"
+	wait_for_engine "Podman's service" "$podman" "$1/log"
 }
 
 # stop_podman stops it.

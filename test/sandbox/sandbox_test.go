@@ -121,6 +121,10 @@ func TestRefusals(t *testing.T) {
 		{"name of a variable", `{"code":"1","env":{"A=B":"c"}}`, 422, "/env/A=B", "name"},
 		{"no walls at all", `{"code":"1","isolation":"none"}`, 403, "/isolation", "weaker"},
 		{"weaker walls", `{"code":"1","isolation":"restricted"}`, 403, "/isolation", "weaker"},
+		{"a laxer import policy", `{"code":"1","policy":{"imports":"off"}}`, 403, "/policy/imports", "laxer than this server's, which is warn"},
+		{"an unknown import policy", `{"code":"1","policy":{"imports":"never"}}`, 422, "/policy/imports", "block"},
+		{"no module to block", `{"code":"1","policy":{"blocked_imports":["a b"]}}`, 422, "/policy/blocked_imports/0", "no name of a module"},
+		{"imports that cannot be told", `{"code":"1","language":"bash","policy":{"imports":"block"}}`, 422, "/policy/imports", "cannot be checked"},
 		{"an unknown level", `{"code":"1","isolation":"vm"}`, 422, "/isolation", "full"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,12 +3,14 @@
 package relaytest
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -49,3 +51,38 @@ func NewGreeter(t testing.TB) *Greeter {
 	g.Port = strings.TrimPrefix(server.URL, "http://127.0.0.1:")
 	return g
 }
+
+// Proxy is an HTTP proxy on the host's loopback that connects nowhere: it answers every
+// tunnel's first request with the word proxy.
+type Proxy struct {
+	URL *url.URL
+	// Asked gets the method and host of each request that opens a tunnel.
+	Asked <-chan string
+}
+
+// NewProxy starts a Proxy that lives as long as the test.
+func NewProxy(t testing.TB) *Proxy {
+	asked := make(chan string, 10)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.Method + " " + r.Host
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = conn.Close() }() // whose end is the tunnel's
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		if _, err := bufio.NewReader(conn).ReadString('\n'); err == nil {
+			fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")
+		}
+	}))
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Proxy{URL: at, Asked: asked}
+}
+
+// Choose makes it everybody's proxy.
+func (p *Proxy) Choose(*url.URL) (*url.URL, error) { return p.URL, nil }

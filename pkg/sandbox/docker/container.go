@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path"
+	"runtime"
 	"sync"
 	"time"
 
@@ -16,8 +16,6 @@ import (
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/internal/guest"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -27,37 +25,52 @@ import (
 func (r *Runtime) create(ctx context.Context, spec sandbox.Spec, img image) (*guest.Container, error) {
 	e := &engine{r: r}
 	if err := e.create(ctx, spec, img); err != nil {
-		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+		return nil, err
 	}
+	c, err := e.open(ctx, spec, img)
+	if err != nil {
+		if ctx.Err() != nil { // which closes the connection, and so looks like many things
+			err = ctx.Err()
+		}
+		return nil, errors.Join(err, e.remove(ctx))
+	}
+	e.container = c
+	return c, nil
+}
+
+// open starts a container that was made. What it leaves when it fails goes with that.
+func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest.Container, error) {
 	conn, err := e.start(ctx)
 	if err != nil {
-		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	if err := e.openNetwork(ctx, spec.Network); err != nil {
 		_ = conn.Close() // nothing was sent
-		return nil, errors.Join(err, e.remove(context.WithoutCancel(ctx)))
+		return nil, err
 	}
-	isolation := r.isolation()
+	isolation := e.r.isolation()
 	e.degrade(&isolation)
-	trees := []string{sandbox.WorkspaceDir}
+	e.trees = append([]string{sandbox.WorkspaceDir, sandbox.TempDir, sharedMemory}, writable(spec, img)...)
 	if spec.BuildDisk.Bytes > 0 {
-		trees = append(trees, sandbox.BuildDir)
+		e.trees = append(e.trees, sandbox.BuildDir)
 	}
-	trees = append(trees, writable(spec, img)...)
 	c, err := guest.New(conn, guest.Options{
-		ID: e.id[:12], Isolation: isolation, Arch: img.arch, Trees: trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
-		Network: spec.Network, Connect: e.way.connect(), Environment: r.resolving(spec.Network), Filter: seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true},
-		SetLimits: e.limitSetter(), Hurry: e.hurry, Ended: e.ended, Remove: e.remove,
+		ID: e.id[:12], Isolation: isolation, Arch: runtime.GOARCH, Trees: e.trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
+		Network: spec.Network, Connect: e.way.connect(), Environment: e.r.resolving(spec.Network), Filter: e.r.filterOptions(),
+		MayStart: e.r.mayHold, SetLimits: e.limitSetter(), Hurry: e.hurry, Ended: e.ended, Remove: e.remove,
 	})
 	if err != nil {
+		_ = conn.Close() // it may be closed
 		if words := conn.words.String(); words != "" {
 			err = errors.New(words)
 		}
-		return nil, errors.Join(r.failed("start the container's init", err), e.remove(context.WithoutCancel(ctx)))
+		return nil, e.r.failed("start the container's init", err)
 	}
-	e.container = c
+	if !stop() { // the connection is closed, or will be
+		return nil, ctx.Err()
+	}
 	return c, nil
 }
 
@@ -77,13 +90,56 @@ func config(img image) *container.Config {
 
 // create makes a container, which does not run yet.
 func (e *engine) create(ctx context.Context, spec sandbox.Spec, img image) error {
-	made, err := e.r.client.ContainerCreate(ctx, client.ContainerCreateOptions{Config: config(img), HostConfig: e.r.hostConfig(spec, img)})
+	filter, done, err := e.r.filterOption(spec.Network)
 	if err != nil {
-		return e.r.failed("make a container", err)
+		return err
 	}
-	e.id = made.ID
-	return nil
+	defer done()
+	around := e.r.hostConfig(spec, img)
+	if filter != "" {
+		around.SecurityOpt = append(around.SecurityOpt, filter)
+	}
+	e.id, err = e.r.newContainer(ctx, client.ContainerCreateOptions{Config: config(img), HostConfig: around})
+	if e.r.cannotFilter(filter, err) {
+		return e.create(ctx, spec, img)
+	}
+	return err
 }
+
+// patience is how long an engine may take to make or to remove a container once nobody
+// waits for it.
+const patience = time.Minute
+
+// newContainer makes a container. The engine goes on with one whose client has hung up, and
+// nobody would know that there is one: so it is waited for although ctx is done, and
+// removed.
+func (r *Runtime) newContainer(ctx context.Context, o client.ContainerCreateOptions) (id string, err error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	making, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(patience, cancel) })
+	defer stop()
+	made, err := r.client.ContainerCreate(making, o)
+	if err == nil && ctx.Err() != nil {
+		return "", errors.Join(ctx.Err(), r.removeContainer(making, made.ID))
+	}
+	return made.ID, r.failed("make a container", err)
+}
+
+// emptyDir are the options of an empty directory that stays so. Podman would fill it
+// with what it covers.
+func (r *Runtime) emptyDir() string {
+	options := "ro,noexec,nosuid,nodev,size=4k,mode=0755"
+	if r.info.podman {
+		options += ",notmpcopyup"
+	}
+	return options
+}
+
+// sharedMemory is where POSIX has its own.
+const sharedMemory = "/dev/shm"
 
 // hostConfig is what stands around it.
 func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig {
@@ -93,14 +149,14 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 		ReadonlyRootfs: true, CapDrop: []string{"ALL"}, SecurityOpt: []string{"no-new-privileges"},
 		LogConfig: container.LogConfig{Type: "none"}, Init: &init, Runtime: r.options.Runtime,
 		Resources: r.startingLimits(),
-		Tmpfs:     map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk), "/dev/shm": r.tmpfs(spec.Disk)},
+		Tmpfs:     map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk), sharedMemory: r.tmpfs(spec.Disk)},
 	}
 	if spec.BuildDisk.Bytes > 0 {
 		h.Tmpfs[sandbox.BuildDir] = r.tmpfs(spec.BuildDisk)
 	}
 	for _, m := range spec.Mounts {
 		if m.Source == "" && m.Kept == "" {
-			h.Tmpfs[path.Clean(m.Target)] = "ro,noexec,nosuid,nodev,size=4k,mode=0755"
+			h.Tmpfs[path.Clean(m.Target)] = r.emptyDir()
 		}
 	}
 	r.resolve(h, spec.Network)
@@ -110,6 +166,11 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 	}
 	for _, target := range writable(spec, img) {
 		h.Tmpfs[target] = r.tmpfs(build)
+	}
+	for _, v := range img.volumes { // where programs could fill the engine's disk
+		if v = path.Clean(v); h.Tmpfs[v] == "" {
+			h.Tmpfs[v] = r.emptyDir()
+		}
 	}
 	return h
 }
@@ -146,6 +207,7 @@ type engine struct {
 	way       way            // out of the container
 	changing  sync.Mutex     // held while the engine is told of limits
 	limits    sandbox.Limits // those that the control groups hold
+	trees     []string       // of files, all of them in memory
 }
 
 // attached is the connection to a container's standard streams.
@@ -160,8 +222,7 @@ func (a *attached) Close() error { return a.close() }
 
 // start attaches to a container and starts it.
 func (e *engine) start(ctx context.Context) (*attached, error) {
-	// The connection outlives the context of the call that makes it.
-	got, err := e.r.client.ContainerAttach(context.WithoutCancel(ctx), e.id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
+	got, err := e.r.client.ContainerAttach(ctx, e.id, client.ContainerAttachOptions{Stream: true, Stdin: true, Stdout: true, Stderr: true})
 	if err != nil {
 		return nil, e.r.failed("attach to a container", err)
 	}
@@ -180,46 +241,6 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 		return nil, e.r.failed("start a container", err)
 	}
 	return a, nil
-}
-
-// setLimits has the container hold the limits of the next process.
-func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
-	o := e.r.options
-	if o.MemoryLimitBytes > 0 {
-		l.MemoryBytes = least(l.MemoryBytes, o.MemoryLimitBytes)
-	}
-	if o.CPULimit > 0 && (l.CPUs == 0 || l.CPUs > o.CPULimit) {
-		l.CPUs = o.CPULimit
-	}
-	e.changing.Lock()
-	defer e.changing.Unlock()
-	return e.hold(ctx, l)
-}
-
-// hold has the engine change the limits where they are others.
-func (e *engine) hold(ctx context.Context, l sandbox.Limits) error {
-	if l.MemoryBytes == e.limits.MemoryBytes && l.CPUs == e.limits.CPUs && l.Processes == e.limits.Processes {
-		return nil
-	}
-	processes := int64(-1)
-	if l.Processes > 0 {
-		processes = l.Processes + 1 // init
-	}
-	res := &container.Resources{Memory: math.MaxInt64 >> 10, PidsLimit: &processes}
-	if l.MemoryBytes > 0 {
-		res.Memory = l.MemoryBytes
-	}
-	res.MemorySwap = res.Memory
-	cpus := min(l.CPUs, float64(e.r.info.cpus))
-	if cpus == 0 {
-		cpus = float64(e.r.info.cpus)
-	}
-	res.CPUPeriod, res.CPUQuota = cgroup.CPUPeriodUS, int64(cpus*cgroup.CPUPeriodUS)
-	if err := e.r.update(ctx, e.id, res); err != nil {
-		return e.r.failed("set the limits of a container", err)
-	}
-	e.limits = l
-	return nil
 }
 
 // hurry takes the CPU limit away while programs are killed, who need time to die; the
@@ -246,13 +267,6 @@ func (e *engine) hurry() {
 	}()
 }
 
-func least(a, b int64) int64 {
-	if a == 0 {
-		return b
-	}
-	return min(a, b)
-}
-
 // ended asks the engine why init has ended by itself.
 func (e *engine) ended() (sandbox.Exit, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -272,13 +286,14 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container was stopped from outside"), Again: true}
 }
 
-// remove removes the container, whatever runs in it.
+// remove removes the container, whatever runs in it, also when ctx is done: it is asked
+// once, and who asks is often leaving.
 func (e *engine) remove(ctx context.Context) error {
 	var err error
 	e.changing.Lock() // what dies is in a hurry
 	defer e.changing.Unlock()
 	if e.id != "" {
-		err = e.r.removeContainer(ctx, e.id)
+		err = e.r.removeContainer(context.WithoutCancel(ctx), e.id)
 		if errdefs.IsNotFound(err) || errdefs.IsConflict(err) { // somebody else removes it
 			err = nil
 		}

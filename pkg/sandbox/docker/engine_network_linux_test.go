@@ -1,7 +1,6 @@
 package docker_test
 
 import (
-	"bytes"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/docker"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
 
 // networked makes a container of the engine whose network leads out.
@@ -50,27 +50,13 @@ func networked(t *testing.T, o docker.Options, p sandbox.NetworkPolicy) (*docker
 	return rt, c
 }
 
-func sh(t *testing.T, c sandbox.Container, script string) (string, sandbox.Exit) {
-	t.Helper()
-	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "exec 2>&1; " + script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exit, err := running.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), exit
-}
-
 // TestNetworkWorld: names come from our name server and from no domain of the host's,
 // a name does not open an address, the settings stand, and there is no interface but
 // the loopback.
 func TestNetworkWorld(t *testing.T) {
 	names := relaytest.Names{"rebound.test": "127.0.0.1", "other.example": "93.184.216.34"}
 	_, c := networked(t, docker.Options{Resolver: names}, sandbox.NetworkPolicy{Allow: []string{"*.test"}, AllowDNS: true})
-	got, exit := sh(t, c, `getent ahostsv4 other.example | head -1; getent ahostsv4 nosuch
+	got, exit := sandboxtest.Script(t, c, nil, `getent ahostsv4 other.example | head -1; getent ahostsv4 nosuch
 python3 -S -c 'import socket
 socket.create_connection(("rebound.test", 1)).recv(1)' | tail -1; cut -d: -f1 -s /proc/net/dev`)
 	if !strings.HasPrefix(got, "93.184.216.34") || !strings.HasSuffix(got, " lo\n") {
@@ -83,7 +69,7 @@ socket.create_connection(("rebound.test", 1)).recv(1)' | tail -1; cut -d: -f1 -s
 		t.Errorf("%q", exit.Violations)
 	}
 	for _, s := range netns.Sysctls() {
-		got, _ := sh(t, c, "cat "+s.Path+"; echo 1 >"+s.Path)
+		got, _ := sandboxtest.Script(t, c, nil, "cat "+s.Path+"; echo 1 >"+s.Path)
 		if value, rest, _ := strings.Cut(got, "\n"); strings.Join(strings.Fields(value), " ") != s.Value || !strings.Contains(rest, "Read-only") {
 			t.Errorf("%s: %q, want %q", s.Path, got, s.Value)
 		}

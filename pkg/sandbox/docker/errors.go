@@ -2,6 +2,7 @@ package docker
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io/fs"
 	"strings"
@@ -47,6 +48,9 @@ func (r *Runtime) failed(what string, err error) error {
 		e.Mend = "Run as root, or as a member of the group docker, which is as good as root: sudo usermod -aG docker $USER"
 	case strings.Contains(err.Error(), "no space left on device"), strings.Contains(err.Error(), "disk quota exceeded"):
 		e.Mend = "The engine's disk is full; docker system df shows what takes room, and docker system prune frees it"
+	case aboutTLS(err):
+		e.What = "reach the Docker engine at " + r.client.DaemonHost()
+		e.Mend = "Set DOCKER_TLS_VERIFY=1, and DOCKER_CERT_PATH to the directory with the ca.pem, cert.pem and key.pem for it; or use a context of the docker command that has them"
 	case client.IsErrConnectionFailed(err) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ECONNRESET):
 		e.What, e.Again = "reach the Docker engine at "+r.client.DaemonHost(), true
 		e.Err = errors.New("nobody answers there")
@@ -55,6 +59,13 @@ func (r *Runtime) failed(what string, err error) error {
 		e.Again = true
 	}
 	return e
+}
+
+// aboutTLS tells whether the engine and we do not agree on a secure connection.
+func aboutTLS(err error) bool {
+	return errors.As(err, new(*tls.CertificateVerificationError)) ||
+		client.IsErrConnectionFailed(err) && strings.Contains(err.Error(), "TLS") || // the client's own advice
+		strings.Contains(err.Error(), "Client sent an HTTP request to an HTTPS server")
 }
 
 // ofEngine tells whether an error is about the engine itself, whatever was asked of it.

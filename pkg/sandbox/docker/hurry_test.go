@@ -2,6 +2,8 @@ package docker_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -47,5 +49,40 @@ func TestQuotaComesBack(t *testing.T) {
 	}
 	if _, err := running.Wait(); err != nil || !strings.HasPrefix(out.String(), "500000") {
 		t.Errorf("quota %q, %v", out.String(), err)
+	}
+}
+
+// A limit of memory below the files that a container has is refused as such, and the next
+// process may have one above.
+func TestFilesAboveMemory(t *testing.T) {
+	rt := open(t, *image)
+	s := spec
+	s.Disk, s.BuildDisk = sandbox.DiskLimit{Bytes: 64 << 20, Inodes: 100}, sandbox.DiskLimit{Bytes: 64 << 20, Inodes: 100}
+	for _, dir := range []string{sandbox.BuildDir, sandbox.TempDir, "/dev/shm"} {
+		c, err := rt.Create(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Delete(context.WithoutCancel(t.Context())) })
+		if c.Isolation().Limits[sandbox.LimitMemory] != "enforced" {
+			t.Skip("no limit of memory is held here")
+		}
+		start := func(memory int64) error {
+			running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "head -c 48m /dev/zero >" + dir + "/big"}, Limits: sandbox.Limits{MemoryBytes: memory}})
+			if err != nil {
+				return err
+			}
+			_, err = running.Wait()
+			return err
+		}
+		if err := start(256 << 20); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(16 << 20); !errors.As(err, new(*sandbox.UnsupportedError)) || !strings.Contains(err.Error(), "Ask for more memory") {
+			t.Errorf("below what is in %s: %v", dir, err)
+		}
+		if err := start(256 << 20); err != nil {
+			t.Errorf("above it: %v", err)
+		}
 	}
 }

@@ -36,18 +36,22 @@ func keptImage(img image, name string) image {
 
 // Kept implements [sandbox.Keeper].
 func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (bool, error) {
-	img, err := r.prepared(ctx, spec)
+	img, err := r.find(ctx, spec)
 	if err != nil {
 		return false, err
 	}
-	return r.has(ctx, keptImage(img, name).name)
+	img = keptImage(img, name)
+	return r.has(ctx, &img)
 }
 
 // Keep implements [sandbox.Keeper]. What was kept under the name before goes on in the
 // containers that have it.
 func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, content io.Reader) error {
-	img, err := r.prepared(ctx, spec)
+	img, err := r.find(ctx, spec)
 	if err != nil {
+		return err
+	}
+	if err := r.ready(ctx, r.ref(spec), &img); err != nil {
 		return err
 	}
 	return r.derive(ctx, img.name, keptImage(img, name), "kept", func(ctx context.Context, id string) error {
@@ -162,67 +166,54 @@ func (a *archive) link(name, to string) error {
 // what is kept is written to by a directory of links, and read where a link of the
 // image leads to it.
 func (r *Runtime) withKept(ctx context.Context, mounts []sandbox.Mount, img image) (image, error) {
-	var names []string
-	links := map[string]string{}
+	prepared := img
+	img.links = map[string]string{}
 	for _, m := range mounts {
 		if m.Kept == "" {
 			continue
 		}
-		have, err := r.has(ctx, keptImage(img, m.Kept).name)
-		if err != nil {
-			return image{}, err
+		if m.Optional {
+			part := keptImage(prepared, m.Kept)
+			if have, err := r.has(ctx, &part); err != nil {
+				return image{}, err
+			} else if !have {
+				continue
+			}
 		}
-		if !have && m.Optional {
-			continue
-		}
-		if !have {
-			return image{}, fmt.Errorf("nothing is kept under the name %q beside this image any more; try again", m.Kept)
-		}
-		if !slices.Contains(names, m.Kept) {
-			names = append(names, m.Kept)
+		if !slices.Contains(img.kept, m.Kept) {
+			img.kept = append(img.kept, m.Kept)
 		}
 		if place, target := keptPlace(m.Kept), path.Clean(m.Target); m.Overlay {
 			img.layers = append(img.layers, guest.Layer{Source: place, Target: target})
 		} else {
-			links[target] = place
+			img.links[target] = place
 		}
 	}
-	if len(names) == 0 {
-		return img, nil
+	switch {
+	case len(img.kept) == 1 && len(img.links) == 0:
+		img.name = keptImage(prepared, img.kept[0]).name
+	case len(img.kept) > 0:
+		key := append([]string{img.base}, img.kept...)
+		for _, target := range slices.Sorted(maps.Keys(img.links)) {
+			key = append(key, target, img.links[target])
+		}
+		img.name = imageName(keptImages, key...)
 	}
-	first := keptImage(img, names[0])
-	if len(names) == 1 && len(links) == 0 {
-		return first, nil
-	}
-	key := append([]string{img.base}, names...)
-	for _, target := range slices.Sorted(maps.Keys(links)) {
-		key = append(key, target, links[target])
-	}
-	together := img
-	together.name = imageName(keptImages, key...)
-	return together, r.join(ctx, first, together, names[1:], links)
+	return img, nil
 }
 
-// join makes the image of several kept directories, and of links to them, unless it
-// is there.
-func (r *Runtime) join(ctx context.Context, first, together image, more []string, links map[string]string) error {
-	unlock, err := r.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	if have, err := r.has(ctx, together.name); have || err != nil {
-		return err
-	}
-	return r.derive(ctx, first.name, together, "kept", func(ctx context.Context, id string) error {
-		for _, name := range more {
-			if err := r.copyKept(ctx, keptImage(first, name).name, keptPlace(name), id); err != nil {
+// join makes the image of several kept directories, and of links to them.
+func (r *Runtime) join(ctx context.Context, img image) error {
+	prepared := preparedImage(img.base)
+	return r.derive(ctx, keptImage(prepared, img.kept[0]).name, img, "kept", func(ctx context.Context, id string) error {
+		for _, name := range img.kept[1:] {
+			if err := r.copyKept(ctx, keptImage(prepared, name).name, keptPlace(name), id); err != nil {
 				return err
 			}
 		}
 		var b strings.Builder
 		a := &archive{out: tar.NewWriter(&b), made: map[string]bool{"/": true}}
-		for name, to := range links {
+		for name, to := range img.links {
 			if err := r.findDirs(ctx, id, path.Dir(name), a.made); err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,11 +194,7 @@ func TestEmptyWritable(t *testing.T) {
 // TestReclaimImages: what another version has prepared goes.
 func TestReclaimImages(t *testing.T) {
 	open(t, *image) // skips
-	engine, err := client.New(client.WithHost(*host))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
+	engine := engineClient(t)
 	base, err := engine.ImageInspect(t.Context(), *image)
 	if err != nil {
 		t.Fatal(err)
@@ -224,5 +221,38 @@ func TestReclaimImages(t *testing.T) {
 	}
 	if _, err := engine.ImageInspect(t.Context(), *image); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReclaimTells: what is removed is named, and a container that was just made stays:
+// its client may be about to start it.
+func TestReclaimTells(t *testing.T) {
+	open(t, *image) // skips
+	engine := engineClient(t)
+	var ids []string
+	for range 2 {
+		made, err := engine.ContainerCreate(t.Context(), client.ContainerCreateOptions{Config: &container.Config{
+			Image: *image, Cmd: []string{"/bin/true"}, Labels: map[string]string{"sandbox-run": "run"},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_, _ = engine.ContainerRemove(context.WithoutCancel(t.Context()), made.ID, client.ContainerRemoveOptions{Force: true}) // one is gone
+		})
+		ids = append(ids, made.ID)
+	}
+	if _, err := engine.ContainerStart(t.Context(), ids[0], client.ContainerStartOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	ended := engine.ContainerWait(t.Context(), ids[0], client.ContainerWaitOptions{})
+	select {
+	case err := <-ended.Error:
+		t.Fatal(err)
+	case <-ended.Result:
+	}
+	removed, err := docker.Reclaim(t.Context(), docker.Options{Host: *host, Image: *image})
+	if err != nil || !slices.Contains(removed, "container "+ids[0][:12]) || slices.Contains(removed, "container "+ids[1][:12]) {
+		t.Errorf("removed %q, %v; want %s and not %s", removed, err, ids[0], ids[1])
 	}
 }

@@ -29,25 +29,42 @@ func (r *Runtime) update(ctx context.Context, id string, limits *container.Resou
 // runtime's configuration (LinuxResources of opencontainers/runtime-spec 1.0).
 type podmanLimits struct {
 	Memory struct {
-		Limit int64 `json:"limit"`
-		Swap  int64 `json:"swap"` // memory and swap together
-	} `json:"memory"`
+		Limit int64 `json:"limit,omitzero"`
+		Swap  int64 `json:"swap,omitzero"` // memory and swap together
+	} `json:"memory,omitzero"`
 	CPU struct {
 		Quota  int64  `json:"quota"`
 		Period uint64 `json:"period"`
-	} `json:"cpu"`
+	} `json:"cpu,omitzero"`
 	Pids struct {
 		Limit int64 `json:"limit"`
-	} `json:"pids"`
+	} `json:"pids,omitzero"`
+}
+
+func (i engineInfo) podmanLimits(limits *container.Resources) (l podmanLimits) {
+	if i.memory {
+		l.Memory.Limit = limits.Memory
+	}
+	if i.memory && i.swap {
+		l.Memory.Swap = limits.MemorySwap
+	}
+	if i.cpu {
+		l.CPU.Quota, l.CPU.Period = limits.CPUQuota, uint64(limits.CPUPeriod)
+	}
+	if i.pids {
+		l.Pids.Limit = *limits.PidsLimit
+	}
+	return l
 }
 
 // updatePodman asks by Podman's own interface, which knows it since 4.3: the one that
-// it shares with Docker got it with 5.
+// it shares with Docker got it with 5. Unlike Docker, it fails with limits that it cannot
+// hold, so those are left out.
 func (r *Runtime) updatePodman(ctx context.Context, id string, limits *container.Resources) error {
-	var l podmanLimits
-	l.Memory.Limit, l.Memory.Swap = limits.Memory, limits.MemorySwap
-	l.CPU.Quota, l.CPU.Period = limits.CPUQuota, uint64(limits.CPUPeriod)
-	l.Pids.Limit = *limits.PidsLimit
+	l := r.info.podmanLimits(limits)
+	if l == (podmanLimits{}) {
+		return nil
+	}
 	body, err := json.Marshal(l)
 	if err != nil {
 		return err
@@ -85,6 +102,8 @@ func (r *Runtime) updatePodman(ctx context.Context, id string, limits *container
 // removeContainer removes a container, whatever runs in it. One that is just ending
 // by itself Podman can neither kill nor remove for a moment.
 func (r *Runtime) removeContainer(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for wait := 10 * time.Millisecond; ; wait *= 2 {
 		_, err := r.client.ContainerRemove(ctx, id, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 		if err == nil || !r.info.podman || !strings.Contains(err.Error(), "container state improper") || wait > time.Second {

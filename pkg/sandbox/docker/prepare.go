@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/containerd/errdefs"
@@ -25,12 +27,18 @@ import (
 
 // image is one that containers are made of.
 type image struct {
-	name string   // of the prepared one
-	base string   // the id of the one that was asked for
-	arch string   // as Go names it
-	env  []string // of the one that was asked for
+	name string // that containers are made of it by
+	base string // the id of the one that was asked for, which tells what it holds
 
-	layers []guest.Layer // of the container that is to be made of it
+	kept    []string          // names of what is kept and in it,
+	links   map[string]string // and of the links to that, in one of several parts
+	layers  []guest.Layer     // of the container that is to be made of it
+	volumes []string          // that the image declares
+}
+
+// preparedImage is the image with init on top of the one with an id.
+func preparedImage(id string) image {
+	return image{base: id, name: imageName(preparedImages, id)}
 }
 
 const (
@@ -59,40 +67,87 @@ func noneFor(language string) error {
 	return &sandbox.ImageError{Ref: ref, Err: errors.New("none is configured"), Mend: "Set " + variable + ", or name one with the request (--image)"}
 }
 
-// prepared returns the image with init and the sandbox's user on top of the one of a
-// spec. It is made once for each image and init, and kept by the engine, which is asked each time:
-// ref may name another image by now, and somebody may have removed ours.
-func (r *Runtime) prepared(ctx context.Context, spec sandbox.Spec) (image, error) {
+// find returns the image for a spec, and pulls what that is made from unless it is here
+// or was told before: then its id says it all, whatever the name means by now. Whether the
+// engine has the prepared one is another question, see [Runtime.ready].
+func (r *Runtime) find(ctx context.Context, spec sandbox.Spec) (image, error) {
+	if spec.Digest != "" {
+		return preparedImage(spec.Digest), nil
+	}
+	base, err := r.base(ctx, spec)
+	return preparedImage(base.ID), err
+}
+
+// base is the image that a spec asks for.
+func (r *Runtime) base(ctx context.Context, spec sandbox.Spec) (client.ImageInspectResult, error) {
 	ref := r.ref(spec)
 	if ref == "" {
-		return image{}, noneFor(spec.Language)
+		return client.ImageInspectResult{}, noneFor(spec.Language)
 	}
-	img, have, err := r.look(ctx, ref)
-	if have || err != nil {
-		return img, err
+	base, err := r.look(ctx, ref)
+	if base.ID != "" || err != nil {
+		return base, err
 	}
-	if img.base == "" && spec.NoFetch {
-		return image{}, &sandbox.ImageError{Ref: ref, Err: errors.New("it is not here yet"), Mend: "The first run pulls it, or docker pull " + ref}
+	if spec.NoFetch {
+		return base, &sandbox.ImageError{Ref: ref, Err: errors.New("it is not here yet"), Mend: "The first run pulls it, or docker pull " + ref}
 	}
 	unlock, err := r.lock(ctx)
 	if err != nil {
-		return image{}, err
+		return base, err
 	}
 	defer unlock()
-	if img.base == "" {
-		if err := r.pull(ctx, ref); err != nil {
-			return image{}, r.noImage(ref, err)
+	if base, err = r.look(ctx, ref); base.ID != "" || err != nil { // another one has pulled it meanwhile
+		return base, err
+	}
+	if err := r.pull(ctx, ref); err != nil {
+		return base, r.noImage(ref, err)
+	}
+	if base, err = r.look(ctx, ref); base.ID == "" && err == nil {
+		err = r.noImage(ref, errors.New("it was not found after it was pulled"))
+	}
+	return base, err
+}
+
+// ready has the engine have an image, which is made once and kept by it. It is asked each
+// time: somebody may have removed ours. It fills in what is known of it only then.
+func (r *Runtime) ready(ctx context.Context, ref string, img *image) error {
+	have, err := r.has(ctx, img)
+	if have || err != nil {
+		return err
+	}
+	unlock, err := r.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := r.build(ctx, ref, *img); err != nil {
+		return err
+	}
+	if have, err = r.has(ctx, img); !have && err == nil {
+		err = &EngineError{What: "keep the image " + img.name, Err: errors.New("it was removed at once"), Again: true}
+	}
+	return err
+}
+
+// build makes an image, and those that it is made of, unless another one has done so.
+func (r *Runtime) build(ctx context.Context, ref string, img image) error {
+	if have, err := r.has(ctx, &img); have || err != nil {
+		return err
+	}
+	prepared := preparedImage(img.base)
+	if img.name == prepared.name {
+		r.notify("preparing the image " + ref)
+		return r.prepare(ctx, ref, img)
+	}
+	for _, name := range img.kept {
+		part := keptImage(prepared, name)
+		if have, err := r.has(ctx, &part); err != nil {
+			return err
+		} else if !have {
+			return &EngineError{What: "make a container", Err: fmt.Errorf("nothing is kept under the name %q beside this image any more", name), Again: true}
 		}
 	}
-	img, have, err = r.look(ctx, ref)
-	switch {
-	case have || err != nil:
-		return img, err
-	case img.base == "":
-		return image{}, r.noImage(ref, errors.New("it was not found after it was pulled"))
-	}
-	r.notify("preparing the image " + ref)
-	return img, r.prepare(ctx, img)
+	return r.join(ctx, img)
 }
 
 // lock has one image made at a time.
@@ -105,40 +160,42 @@ func (r *Runtime) lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// look asks the engine for an image, and whether it is prepared; one that is not here
-// has no base.
-func (r *Runtime) look(ctx context.Context, ref string) (img image, have bool, err error) {
+// look asks the engine for an image that containers can be made from; one that is not
+// here has no id.
+func (r *Runtime) look(ctx context.Context, ref string) (client.ImageInspectResult, error) {
 	base, err := r.client.ImageInspect(ctx, ref)
 	switch {
 	case errdefs.IsNotFound(err):
-		return image{}, false, nil
+		err = nil
 	case errdefs.IsInvalidArgument(err), err != nil && strings.Contains(err.Error(), "invalid reference format"): // Podman's fault, it says
-		return image{}, false, r.noImage(ref, err)
+		err = r.noImage(ref, err)
 	case err != nil:
-		return image{}, false, r.failed("look at the image "+ref, err)
+		err = r.failed("look at the image "+ref, err)
 	case base.Os != "linux":
-		return image{}, false, &sandbox.ImageError{Ref: ref, Err: fmt.Errorf("it is for %s, and programs run on Linux", base.Os)}
+		err = &sandbox.ImageError{Ref: ref, Err: fmt.Errorf("it is for %s, and programs run on Linux", base.Os)}
 	case base.Architecture != runtime.GOARCH: // which our init is for
-		return image{}, false, &sandbox.ImageError{
+		err = &sandbox.ImageError{
 			Ref: ref, Err: fmt.Errorf("it is for %s, and sandbox-run for %s", base.Architecture, runtime.GOARCH),
 			Mend: fmt.Sprintf("Pull it for this architecture (docker pull --platform linux/%s %s), or name another one", runtime.GOARCH, ref),
 		}
+	default:
+		return base, nil
 	}
-	img = image{arch: base.Architecture, name: imageName(preparedImages, base.ID), base: base.ID}
-	if base.Config != nil {
-		img.env = base.Config.Env
-	}
-	have, err = r.has(ctx, img.name)
-	return img, have, err
+	return client.ImageInspectResult{}, err
 }
 
-// has tells whether the engine has an image of ours.
-func (r *Runtime) has(ctx context.Context, name string) (bool, error) {
-	_, err := r.client.ImageInspect(ctx, name)
-	if errdefs.IsNotFound(err) {
+// has tells whether the engine has an image of ours, and fills in what it declares.
+func (r *Runtime) has(ctx context.Context, img *image) (bool, error) {
+	got, err := r.client.ImageInspect(ctx, img.name)
+	switch {
+	case errdefs.IsNotFound(err):
 		return false, nil
+	case err != nil:
+		return false, r.failed("look at the image "+img.name, err)
+	case got.Config != nil:
+		img.volumes = slices.Sorted(maps.Keys(got.Config.Volumes))
 	}
-	return err == nil, r.failed("look at the image "+name, err)
+	return true, nil
 }
 
 // imageName is that of an image of ours, by all that it is made of.
@@ -171,14 +228,18 @@ var (
 )
 
 // prepare adds what is ours to the image that was asked for.
-func (r *Runtime) prepare(ctx context.Context, img image) error {
-	return r.derive(ctx, img.base, img, "prepared", func(ctx context.Context, id string) error {
+func (r *Runtime) prepare(ctx context.Context, ref string, img image) error {
+	err := r.derive(ctx, img.base, img, "prepared", func(ctx context.Context, id string) error {
 		files, err := r.ownFiles(ctx, id)
 		if err != nil {
 			return err
 		}
 		return r.copyTo(ctx, id, files)
 	})
+	if errdefs.IsNotFound(err) {
+		return &EngineError{What: "use the image " + ref, Err: fmt.Errorf("what it was a moment ago (%s) has been removed", img.base), Again: true}
+	}
+	return err
 }
 
 // derive makes the image img of another one, and of what fill copies to a container
@@ -199,16 +260,11 @@ func (r *Runtime) derive(ctx context.Context, from string, img image, what strin
 
 // still makes a container that is never started, and what removes it.
 func (r *Runtime) still(ctx context.Context, from string, labels map[string]string) (id string, remove func(), err error) {
-	got, err := r.client.ContainerCreate(ctx, client.ContainerCreateOptions{
+	id, err = r.newContainer(ctx, client.ContainerCreateOptions{
 		Config:     &container.Config{Image: from, Entrypoint: []string{initPath}, Labels: labels},
 		HostConfig: &container.HostConfig{NetworkMode: "none"},
 	})
-	if err != nil {
-		return "", nil, r.failed("make a container of "+from, err)
-	}
-	return got.ID, func() {
-		_, _ = r.client.ContainerRemove(context.WithoutCancel(ctx), got.ID, client.ContainerRemoveOptions{Force: true}) // reclaimed otherwise
-	}, nil
+	return id, func() { _ = r.removeContainer(context.WithoutCancel(ctx), id) }, err // reclaimed otherwise
 }
 
 // copyTo unpacks an archive of ours in a container.
@@ -276,6 +332,9 @@ func (r *Runtime) readFile(ctx context.Context, id, name string) ([]byte, error)
 	header, err := archive.Next()
 	if err != nil {
 		return nil, fmt.Errorf("read %s of an image: %w", name, err)
+	}
+	if header.Typeflag == tar.TypeSymlink { // as in images that Nix makes; ours takes its place
+		return nil, nil
 	}
 	if header.Typeflag != tar.TypeReg || header.Size > maxEtcFile || path.Base(header.Name) != path.Base(name) {
 		return nil, fmt.Errorf("the image's %s is no small file", name)

@@ -38,8 +38,8 @@ func (r *Runtime) pull(ctx context.Context, ref string) error {
 		} else if err != nil {
 			return err
 		}
-		if line.Error != "" {
-			return errors.New(line.Error)
+		if why := cmp.Or(line.ErrorDetail.Message, line.Error); why != "" {
+			return errors.New(why)
 		}
 		if p.add(line) && time.Since(told) >= tellEvery {
 			r.notify("pulling " + ref + ": " + p.String())
@@ -75,8 +75,10 @@ func credentials(ref string) string {
 
 // pullLine is a line of what an engine says while it pulls.
 type pullLine struct {
-	Status, ID, Error string
-	ProgressDetail    struct{ Current, Total int64 }
+	Status, ID     string
+	ProgressDetail struct{ Current, Total int64 }
+	ErrorDetail    struct{ Message string }
+	Error          string // the same; engines are to leave it out
 }
 
 // tellEvery is how often the progress is told.

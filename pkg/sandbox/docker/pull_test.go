@@ -3,6 +3,9 @@ package docker
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -38,6 +41,26 @@ func TestProgress(t *testing.T) {
 		if got := p.String(); step.want != "" && got != step.want {
 			t.Errorf("%s: %q, want %q", step.line, got, step.want)
 		}
+	}
+}
+
+// TestPullFails: what goes wrong while an engine pulls is told in its stream, in one field
+// or in two.
+func TestPullFails(t *testing.T) {
+	for _, line := range []string{`{"errorDetail": {"message": "broken"}, "error": "broken"}`, `{"errorDetail": {"message": "broken"}}`, `{"error": "broken"}`} {
+		engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Api-Version", "1.44")
+			fmt.Fprintln(w, `{"status": "Pulling from library/python"}`+line)
+		}))
+		c, err := client.New(client.WithHost("tcp://" + engine.Listener.Addr().String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Runtime{client: c, options: Options{Notify: func(string) {}}}
+		if err := r.pull(t.Context(), "python:3"); err == nil || err.Error() != "broken" {
+			t.Errorf("%s: %v", line, err)
+		}
+		engine.Close()
 	}
 }
 

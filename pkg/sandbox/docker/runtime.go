@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/containerd/errdefs"
@@ -20,7 +20,6 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
-	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -31,7 +30,8 @@ type Runtime struct {
 	info    engineInfo
 	verdict advisory.Verdict // on the versions of engine and OCI runtime
 
-	warnings []string // what of the options cannot be had
+	warnings []string               // what of the options cannot be had
+	noFilter atomic.Pointer[string] // why the engine takes no filter of ours
 
 	preparing chan struct{} // one image at a time
 
@@ -42,17 +42,16 @@ type Runtime struct {
 	alive   alive.List[*guest.Container]
 }
 
-// engineInfo is what an engine tells of itself.
-type engineInfo struct {
-	version string
-	cpus    int
-	cgroups string
-	podman  bool
-	runtime string // the OCI runtime that it takes unless it is told
-}
-
 // New connects to the engine, and removes what dead clients have left there.
 func New(ctx context.Context, opts Options) (*Runtime, error) {
+	r, err := connect(ctx, opts)
+	if err == nil {
+		_, _ = r.reclaim(ctx) // no reason to run nothing: the next start tries again
+	}
+	return r, err
+}
+
+func connect(ctx context.Context, opts Options) (*Runtime, error) {
 	r := &Runtime{options: opts, preparing: make(chan struct{}, 1), outlets: newOutlets(opts)}
 	if r.options.Notify == nil {
 		r.options.Notify = func(string) {}
@@ -60,13 +59,13 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 	if r.options.Getenv == nil {
 		r.options.Getenv = func(string) string { return "" }
 	}
-	host, err := hostOf(ctx, r.options)
+	at, err := endpointOf(ctx, r.options)
 	if err != nil {
 		return nil, err
 	}
-	settings := []client.Opt{client.FromEnv}
-	if host != "" {
-		settings = append(settings, client.WithHost(host))
+	settings, err := at.settings()
+	if err != nil {
+		return nil, err
 	}
 	if r.client, err = client.New(settings...); err != nil {
 		return nil, fmt.Errorf("connect to the Docker engine: %w", err)
@@ -77,7 +76,7 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 		return nil, r.failed("ask the Docker engine about itself", err)
 	}
 	i := answer.Info
-	r.info = engineInfo{version: i.ServerVersion, cpus: i.NCPU, cgroups: i.CgroupVersion, runtime: i.DefaultRuntime}
+	r.info = newEngineInfo(i)
 	if err := knows(i, opts.Runtime); err != nil {
 		_ = r.client.Close() // nothing was sent
 		return nil, err
@@ -91,12 +90,11 @@ func New(ctx context.Context, opts Options) (*Runtime, error) {
 	for _, c := range of.Components {
 		r.info.podman = r.info.podman || c.Name == "Podman Engine"
 	}
-	r.verdict = judge(host, opts.Runtime, of, i)
+	r.verdict = judge(at.host, opts.Runtime, of, i)
 	if err := r.verdict.Refuse(true); opts.StrictVersions && err != nil {
 		_ = r.client.Close() // nothing is open
 		return nil, err
 	}
-	_, _ = r.reclaim(ctx) // no reason to run nothing: the next start tries again
 	return r, nil
 }
 
@@ -122,8 +120,12 @@ func (r *Runtime) notify(message string) { r.options.Notify(message) }
 
 // Image implements [sandbox.Runtime]: it pulls the image, if it is not here.
 func (r *Runtime) Image(ctx context.Context, spec sandbox.Spec) (sandbox.Image, error) {
-	img, err := r.prepared(ctx, spec)
-	return sandbox.Image{Name: r.ref(spec), Digest: img.base, Env: img.env, Elsewhere: true}, err
+	base, err := r.base(ctx, spec)
+	img := sandbox.Image{Name: r.ref(spec), Digest: base.ID, Elsewhere: true}
+	if base.Config != nil {
+		img.Env = base.Config.Env
+	}
+	return img, err
 }
 
 // ref is the image that a container is made of.
@@ -137,11 +139,14 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if err := r.check(ctx, spec); err != nil {
 		return nil, err
 	}
-	img, err := r.prepared(ctx, spec)
+	img, err := r.find(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
 	if img, err = r.withKept(ctx, spec.Mounts, img); err != nil {
+		return nil, err
+	}
+	if err := r.ready(ctx, r.ref(spec), &img); err != nil {
 		return nil, err
 	}
 	c, err := r.create(ctx, spec, img)
@@ -183,28 +188,6 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 	return nil
 }
 
-// isolation is what stands around every container.
-func (r *Runtime) isolation() sandbox.Isolation {
-	kernel := api.Absent
-	if advisory.OwnKernel(r.ociRuntime()) {
-		kernel = api.Enforced
-	}
-	i := sandbox.Isolation{
-		Level: sandbox.LevelFull,
-		Mechanisms: map[string]string{
-			"kernel": kernel, "namespaces": api.Enforced, "root": api.Enforced, "seccomp": api.Enforced, "landlock": api.Absent,
-			"uid": api.Degraded, "signals": api.Enforced, "devices": api.Enforced, "network": api.Enforced, "cgroup": api.Enforced,
-		},
-		Limits: map[string]string{
-			sandbox.LimitWallTime: api.Enforced, sandbox.LimitOpenFiles: api.Enforced, sandbox.LimitDisk: api.Degraded, sandbox.LimitInodes: api.Degraded,
-			sandbox.LimitMemory: api.Enforced, sandbox.LimitCPUs: api.Enforced, sandbox.LimitCPUTime: api.Enforced, sandbox.LimitProcesses: api.Enforced,
-		},
-	}
-	r.warn(&i)
-	i.Warnings = append(i.Warnings, r.verdict.Warnings(true)...)
-	return i
-}
-
 // Probe implements [sandbox.Runtime]. Once a container was made it only asks whether the
 // engine still answers.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
@@ -219,14 +202,14 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 		return sandbox.Capabilities{}, err
 	}
 	if ref == "" { // nothing to try it with
-		return r.capabilities(r.isolation(), r.canLeadOut(), "; not tried, for none of the configured images is here yet"), nil
+		return r.capabilities(r.isolation(), r.canLeadOut(), "not tried, for none of the configured images is here yet"), nil
 	}
 	c, out, err := r.probe(ctx, ref)
 	if err != nil {
 		return sandbox.Capabilities{}, err
 	}
 	caps := r.capabilities(c.Isolation(), out, "")
-	if err := c.Delete(ctx); err != nil {
+	if err := c.Delete(context.WithoutCancel(ctx)); err != nil {
 		return sandbox.Capabilities{}, err
 	}
 	r.probed = &caps
@@ -239,39 +222,15 @@ func (r *Runtime) anyImage(ctx context.Context) (string, error) {
 		if ref == "" {
 			continue
 		}
-		img, _, err := r.look(ctx, ref)
+		base, err := r.look(ctx, ref)
 		if image := (*sandbox.ImageError)(nil); err != nil && !errors.As(err, &image) {
 			return "", err
 		}
-		if err == nil && img.base != "" {
+		if err == nil && base.ID != "" {
 			return ref, nil
 		}
 	}
 	return "", nil
-}
-
-// capabilities are what containers with these walls can do; out is why nothing leads
-// out of them.
-func (r *Runtime) capabilities(i sandbox.Isolation, out error, untried string) sandbox.Capabilities {
-	caps := sandbox.Capabilities{
-		Runtime: r.Name(), TTY: true,
-		Levels:   []sandbox.Level{sandbox.LevelFull},
-		Networks: networks(out),
-	}
-	engine := "Docker"
-	if r.info.podman {
-		engine = "Podman"
-	}
-	detail := fmt.Sprintf("%s %s on %s/%s", engine, r.info.version, runtime.GOOS, runtime.GOARCH) + untried
-	for _, name := range []string{"kernel", "namespaces", "root", "seccomp", "landlock", "uid", "signals", "devices", "cgroup"} {
-		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: name, State: i.Mechanisms[name], Detail: detail})
-	}
-	caps.Mechanisms = append(caps.Mechanisms, networkWall(i, out))
-	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitProcesses, sandbox.LimitDisk, sandbox.LimitWallTime, sandbox.LimitOpenFiles} {
-		caps.Mechanisms = append(caps.Mechanisms, sandbox.Mechanism{Name: "limit:" + name, State: i.Limits[name], Detail: detail})
-	}
-	caps.Mechanisms = append(caps.Mechanisms, r.verdict.Mechanism())
-	return caps
 }
 
 // Close implements [sandbox.Runtime].
@@ -282,7 +241,7 @@ func (r *Runtime) Close() error {
 // Reclaim removes what dead clients have left in the engine. It returns a line for
 // each thing that it removed.
 func Reclaim(ctx context.Context, opts Options) ([]string, error) {
-	r, err := New(ctx, opts) // reclaims, too
+	r, err := connect(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -291,8 +250,9 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 	return append(removed, images...), errors.Join(err, unusedErr, r.Close())
 }
 
-// fresh is how long a container may exist before it is started.
-const fresh = time.Minute
+// fresh is how long a container may exist before it is started, or an image is made of
+// it, which may have gigabytes to take in.
+const fresh = 15 * time.Minute
 
 // reclaim removes the containers of ours that have ended, or were never started:
 // whose client is alive removes them itself at once.

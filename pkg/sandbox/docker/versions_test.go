@@ -71,10 +71,9 @@ func TestLocalEngine(t *testing.T) {
 	}
 }
 
-// fakeEngine answers what New asks, as an engine of these versions does.
-func fakeEngine(t *testing.T, dockerd, runc string) string {
-	t.Helper()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// engineOf answers what New asks, as an engine of these versions does.
+func engineOf(dockerd, runc string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Api-Version", "1.44")
 		switch path.Base(r.URL.Path) {
@@ -85,7 +84,13 @@ func fakeEngine(t *testing.T, dockerd, runc string) string {
 		case "json":
 			fmt.Fprint(w, "[]")
 		}
-	}))
+	})
+}
+
+// fakeEngine is the address of such an engine.
+func fakeEngine(t *testing.T, dockerd, runc string) string {
+	t.Helper()
+	s := httptest.NewServer(engineOf(dockerd, runc))
 	t.Cleanup(s.Close)
 	return "tcp://" + strings.TrimPrefix(s.URL, "http://")
 }

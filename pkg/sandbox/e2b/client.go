@@ -40,7 +40,6 @@ type request struct {
 // do sends a request. The time limit is that of the answer's header, and for a
 // body that is not streamed that of the whole answer.
 func (c *client) do(ctx context.Context, r request) (*http.Response, error) {
-	r.key = c.options.APIKey
 	ctx, cancel := context.WithCancelCause(ctx)
 	slow := time.AfterFunc(c.options.RequestTimeout, func() { cancel(errSlow) })
 	if r.patient {
@@ -112,8 +111,12 @@ func (c *client) call(ctx context.Context, r request, in, out any) (http.Header,
 	if out == nil {
 		return resp.Header, nil
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswerBytes)).Decode(out); err != nil {
-		return nil, &TransientError{Op: r.op, Err: fmt.Errorf("the answer cannot be read: %s", where{key: c.options.APIKey}.clean(err.Error()))}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return nil, &TransientError{Op: r.op, Err: fmt.Errorf("the answer cannot be read: %s", r.clean(err.Error()))}
 	}
 	return resp.Header, nil
 }
@@ -122,7 +125,7 @@ func (c *client) call(ctx context.Context, r request, in, out any) (http.Header,
 // none of them.
 func (c *client) control(ctx context.Context, op, method, path, sandbox string, in, out any) (http.Header, error) {
 	return c.call(ctx, request{
-		where:  where{op: op, sandbox: sandbox},
+		where:  where{op: op, sandbox: sandbox, secrets: []Secret{c.options.APIKey}},
 		method: method, url: c.options.APIURL + path,
 		header: http.Header{"X-API-Key": {c.options.APIKey.Reveal()}},
 	}, in, out)
@@ -171,7 +174,7 @@ func (e *envd) request(op, method, path, user string) request {
 		h.Set("E2b-Sandbox-Id", e.id)
 		h.Set("E2b-Sandbox-Port", envdPort)
 	}
-	return request{where: where{op: op, sandbox: e.id, envd: true}, method: method, url: e.base + path, header: h}
+	return request{where: where{op: op, sandbox: e.id, envd: true, secrets: []Secret{e.options.APIKey, e.token, e.traffic}}, method: method, url: e.base + path, header: h}
 }
 
 // unary calls one method of one of envd's services.
@@ -194,7 +197,6 @@ func (e *envd) stream(ctx context.Context, op, method, user string, in any) (*me
 	if err != nil {
 		return nil, err
 	}
-	r.key = e.options.APIKey
 	return newMessages(resp.Body, r.where), nil
 }
 

@@ -117,7 +117,9 @@ func (c *container) make(ctx context.Context, template string) error {
 		TrafficAccessToken string `json:"trafficAccessToken"`
 		Domain             string `json:"domain"`
 	}
-	_, err := c.rt.client.control(ctx, "create a sandbox from template "+template, http.MethodPost, "/sandboxes", "", body, &made)
+	asked, stop := lingering(ctx, createGrace)
+	defer stop()
+	_, err := c.rt.client.control(asked, "create a sandbox from template "+template, http.MethodPost, "/sandboxes", "", body, &made)
 	if err != nil {
 		if errors.As(err, new(*TransientError)) || ctx.Err() != nil {
 			_, _ = c.rt.deleteLabelled(context.WithoutCancel(ctx), labelContainer, c.label)
@@ -142,6 +144,21 @@ func (c *container) make(ctx context.Context, template string) error {
 		c.envd.base = "https://" + envdPort + "-" + made.SandboxID + "." + domain
 	}
 	return nil
+}
+
+// createGrace is how long the answer to a creation that was called off may still
+// take: it has the name by which the sandbox is deleted, and one that is being made
+// is in no list yet.
+const createGrace = 5 * time.Second
+
+// lingering is a context that ends some time after ctx.
+func lingering(ctx context.Context, grace time.Duration) (context.Context, func()) {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		late := time.AfterFunc(grace, func() { cancel(context.Cause(ctx)) })
+		context.AfterFunc(out, func() { late.Stop() })
+	})
+	return out, func() { stop(); cancel(nil) }
 }
 
 // look asks how large the sandbox is.
@@ -187,7 +204,7 @@ func (c *container) setUp(ctx context.Context, plan mountPlan) error {
 		case "gid":
 			c.facts.gid = n
 		case "page":
-			c.facts.page = int64(n)
+			c.facts.page = int64(min(max(n, 0), maxPage))
 		case "disk":
 			c.facts.tmpfs = true
 		case "proc":
@@ -229,6 +246,7 @@ func (c *container) isolation() sandbox.Isolation {
 			sandbox.LimitDisk: held(c.facts.tmpfs), sandbox.LimitInodes: held(c.facts.tmpfs),
 			sandbox.LimitProcesses: api.Enforced, sandbox.LimitOpenFiles: api.Enforced,
 		},
+		LeastMemoryBytes: c.memory,
 	}
 	size := "an unknown size"
 	if c.memory > 0 {
@@ -304,7 +322,7 @@ func (c *container) Delete(ctx context.Context) error {
 	c.ended = time.Now()
 	c.mu.Unlock()
 	if running != nil {
-		<-running.done
+		<-running.Done()
 	}
 	c.rt.alive.Forget(c)
 	return c.removed
@@ -314,15 +332,26 @@ var errDeleted = errors.New("the container was deleted")
 
 // kill deletes a sandbox. It is tried again, because what stays costs money; one
 // that is gone is no error.
-func (c *client) kill(ctx context.Context, id string) (err error) {
+func (c *client) kill(ctx context.Context, id string) error {
+	err := again(ctx, func() error {
+		_, err := c.control(ctx, "delete the sandbox", http.MethodDelete, "/sandboxes/"+id, id, nil, nil)
+		return err
+	})
+	switch {
+	case errors.As(err, new(*GoneError)):
+		return nil
+	case temporary(err):
+		return fmt.Errorf("%w; it ends by itself when its time is over", err)
+	}
+	return err
+}
+
+// again does what may be done more than once, until it works, or fails for good.
+func again(ctx context.Context, do func() error) (err error) {
 	const tries, pause = 3, 200 * time.Millisecond
 	for try := range tries {
-		_, err = c.control(ctx, "delete the sandbox", http.MethodDelete, "/sandboxes/"+id, id, nil, nil)
-		if errors.As(err, new(*GoneError)) {
-			return nil
-		}
-		if again := errors.As(err, new(*TransientError)) || errors.As(err, new(*QuotaError)); !again {
-			return err
+		if err = do(); !temporary(err) || try == tries-1 {
+			break
 		}
 		select {
 		case <-time.After(pause << try):
@@ -330,7 +359,12 @@ func (c *client) kill(ctx context.Context, id string) (err error) {
 			return err
 		}
 	}
-	return fmt.Errorf("%w; it ends by itself when its time is over", err)
+	return err
+}
+
+// temporary tells failures that may be gone at the next try of the same.
+func temporary(err error) bool {
+	return errors.As(err, new(*TransientError)) || errors.As(err, new(*QuotaError))
 }
 
 // Cost implements [sandbox.Priced]. It is false without prices, and where the

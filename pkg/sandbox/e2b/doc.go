@@ -29,6 +29,10 @@
 // work is deleted. Signals are sent by a script too, not by SendSignal: that one
 // misses the process group, and after it envd drops what the program still writes.
 //
+// A stream that breaks off ends its program, with an error that says it may be tried
+// again. The protocol can take up a process anew (Connect), but not what it has
+// written meanwhile, and a result must not lack that in silence.
+//
 // # What is not a boundary
 //
 // The walls are the service's, and this machine cannot look at them. Inside the

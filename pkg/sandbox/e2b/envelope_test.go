@@ -135,13 +135,19 @@ func FuzzList(f *testing.F) {
 // FuzzFigures: lines of the scripts are outside input as well.
 func FuzzFigures(f *testing.F) {
 	f.Add("stat 1 2 3 4 5")
+	f.Add("stat 1125899906842624 1 1125899906842624 1 1125899906842624")
+	f.Add("stat 68719476736 68719476736 68719476736 68719476736 68719476736")
 	f.Add("disk 4096 512 510 100 98\noom 3\nbuild 4096 1 1 1 1")
 	f.Fuzz(func(t *testing.T, line string) {
-		c := &container{facts: facts{tmpfs: true, page: 4096}}
+		c := &container{facts: facts{tmpfs: true, page: maxPage}}
 		pr := &process{c: c}
 		pr.figures(line)
 		c.swept(line)
-		for _, d := range []int64{c.disk.BytesUsed, c.disk.BytesTotal - c.disk.BytesUsed, c.disk.InodesUsed, c.build.BytesTotal, c.oom} {
+		memory := int64(0)
+		if pr.metrics.MemoryBytes != nil {
+			memory = *pr.metrics.MemoryBytes
+		}
+		for _, d := range []int64{memory, c.disk.BytesUsed, c.disk.BytesTotal - c.disk.BytesUsed, c.disk.InodesUsed, c.build.BytesTotal, c.oom} {
 			if d < 0 {
 				t.Fatalf("%q: %+v", line, c.disk)
 			}
@@ -165,8 +171,8 @@ func TestDecodeList(t *testing.T) {
 	if !errors.Is(err, enough) || !slices.Equal(names, []string{"a", "d"}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	for _, bad := range []string{"", "[]", `{"x":1}`, `{"entries":{}}`, `{"entries":[1]}`, `{"entries":[{"name":"a"}`} {
-		if err := decodeList(strings.NewReader(bad), func(entry) error { return nil }); bad != `{"entries":[{"name":"a"}` && err == nil {
+	for _, bad := range []string{"", "[]", `{"x":1}`, `{"entries":{}}`, `{"entries":[1]}`, `{"entries":[{"name":"a"}`, `{"entries":[{"name":"a"},`} {
+		if err := decodeList(strings.NewReader(bad), func(entry) error { return nil }); err == nil {
 			t.Errorf("%q is a list", bad)
 		}
 	}

@@ -103,7 +103,7 @@ type where struct {
 	op      string
 	sandbox string // its id; empty for requests about none
 	envd    bool   // it came from inside the sandbox, or from the way there
-	key     Secret
+	secrets []Secret
 }
 
 // answered turns an HTTP answer that is no success into an error.
@@ -123,7 +123,7 @@ func (w where) answered(status int, header http.Header, body []byte) error {
 		return &KeyError{Status: status, Detail: message}
 	case status == http.StatusTooManyRequests:
 		return &QuotaError{RetryAfter: retryAfter(header), Detail: message}
-	case status == http.StatusNotFound && w.sandbox != "" && !w.envd, status == http.StatusBadGateway && w.sandbox != "":
+	case status == http.StatusNotFound && w.sandbox != "" && !w.envd, status == http.StatusBadGateway && w.envd:
 		return &GoneError{ID: w.sandbox, Detail: message}
 	case status == http.StatusInsufficientStorage:
 		return &answerError{w.op, status, "", message, syscall.ENOSPC}
@@ -176,10 +176,13 @@ func (w where) failed(ctx context.Context, err error) error {
 var errSlow = errors.New("the service did not answer in time")
 
 // clean makes what the service says fit into a message: one line, bounded, without
-// the key.
+// the keys that it was sent.
 func (w where) clean(texts ...string) string {
 	for _, text := range texts {
-		text = strings.Join(strings.FieldsFunc(w.key.Scrub(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+		for _, secret := range w.secrets {
+			text = secret.Scrub(text)
+		}
+		text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 		if len(text) > maxMessage {
 			text = strings.ToValidUTF8(text[:maxMessage], "") + "…"
 		}

@@ -50,6 +50,7 @@ func TestAnswers(t *testing.T) {
 		{name: "quota in envd", status: 429, body: `{"code":"resource_exhausted","message":"slow down"}`, header: inFuture, envd: true, as: new(*QuotaError), words: "slow down; try again in 7s"},
 		{name: "gone", status: 404, body: `{"code":404,"message":"Sandbox not found"}`, as: new(*GoneError), words: "is gone: Sandbox not found"},
 		{name: "gone on the way", status: 502, body: `{"sandboxId":"i1","message":"The sandbox was not found","code":502}`, envd: true, as: new(*GoneError), words: "is gone"},
+		{name: "gateway of the control plane", status: 502, body: `{"message":"upstream connect error"}`, as: new(*TransientError), words: "upstream connect error (HTTP 502)"},
 		{name: "unavailable", status: 503, body: "upstream e2b_topsecret\n\n down", as: new(*TransientError), words: "upstream [redacted] down (HTTP 503)"},
 		{name: "internal", status: 500, body: `{"code":500,"message":"oops"}`, as: new(*TransientError), words: "oops (HTTP 500)"},
 		{name: "gateway timeout", status: 504, as: new(*TransientError), words: "it gives no reason (HTTP 504)"},
@@ -63,6 +64,7 @@ func TestAnswers(t *testing.T) {
 		{name: "bad request", status: 400, body: `{"code":400,"message":"Template 'x' not found"}`, words: "Template 'x' not found (HTTP 400)", final: true},
 		{name: "envd token", status: 401, body: `{"code":401,"message":"no token"}`, envd: true, words: "no token (HTTP 401)", final: true},
 		{name: "redirect", status: 307, header: http.Header{"Location": {"/elsewhere"}}, words: "HTTP 307", final: true},
+		{name: "tokens of envd", status: 500, body: `{"message":"not access-secret nor traffic-secret"}`, envd: true, as: new(*TransientError), words: "not [redacted] nor [redacted]"},
 		{name: "a long story", status: 500, body: strings.Repeat("x", 1<<20), as: new(*TransientError), words: "xxx…"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -77,7 +79,7 @@ func TestAnswers(t *testing.T) {
 			})
 			var err error
 			if tc.envd {
-				e := &envd{client: rt.client, id: "i1", base: rt.client.options.SandboxURL}
+				e := &envd{client: rt.client, id: "i1", base: rt.client.options.SandboxURL, token: NewSecret("access-secret"), traffic: NewSecret("traffic-secret")}
 				err = e.unary(t.Context(), "do it", "/x", "u", struct{}{}, nil)
 			} else {
 				_, err = rt.client.control(t.Context(), "do it", http.MethodGet, "/sandboxes/i1", "i1", nil, nil)
@@ -116,17 +118,32 @@ func TestRetryAfter(t *testing.T) {
 
 // A caller who calls off gets that back, and no failure of the service.
 func TestCalledOff(t *testing.T) {
-	reached := make(chan struct{})
-	rt := answering(t, func(_ http.ResponseWriter, r *http.Request) {
-		close(reached)
-		<-r.Context().Done()
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() { <-reached; cancel() }()
-	_, err := rt.client.control(ctx, "do it", http.MethodGet, "/x", "", nil, nil)
-	if !errors.Is(err, context.Canceled) || errors.Is(err, syscall.EAGAIN) {
-		t.Errorf("error %v", err)
+	for _, halfway := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		rt := answering(t, func(w http.ResponseWriter, r *http.Request) {
+			if halfway {
+				_, _ = io.WriteString(w, `{"sandboxID":"half`)
+				_ = http.NewResponseController(w).Flush()
+			} else {
+				cancel()
+			}
+			<-r.Context().Done()
+		})
+		rt.client.http.Transport = then{cancel}
+		var out struct{}
+		_, err := rt.client.control(ctx, "do it", http.MethodGet, "/x", "", nil, &out)
+		if !errors.Is(err, context.Canceled) || errors.Is(err, syscall.EAGAIN) {
+			t.Errorf("halfway %v: error %v", halfway, err)
+		}
 	}
+}
+
+// then does something when an answer has begun.
+type then struct{ do func() }
+
+func (t then) RoundTrip(r *http.Request) (*http.Response, error) {
+	defer t.do()
+	return http.DefaultTransport.RoundTrip(r)
 }
 
 // A service that does not answer, or cannot be reached, is a transient failure.

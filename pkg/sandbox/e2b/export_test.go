@@ -2,6 +2,15 @@ package e2b
 
 import "time"
 
+// WatchScript tells the watcher's requests from others.
+const WatchScript = watchScript
+
+// LaunchScript tells those that start a program.
+const LaunchScript = launchScript
+
+// SweepScript tells those that kill.
+const SweepScript = sweepScript
+
 // SetIdle changes how long a stream may be silent.
 func SetIdle(r *Runtime, d time.Duration) { r.idle = d }
 

@@ -27,12 +27,22 @@ type (
 
 var errNotExist, errPermission = fs.ErrNotExist, fs.ErrPermission
 
-// discard lets a handler answer nobody.
-type discard struct{ w http.ResponseWriter }
+// discard lets a handler answer nobody, and tells that it does.
+type discard struct {
+	w     http.ResponseWriter
+	wrote chan<- struct{} // may be nil
+}
 
-func (discard) Header() http.Header         { return http.Header{} }
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
-func (discard) WriteHeader(int)             {}
+func (discard) Header() http.Header { return http.Header{} }
+func (discard) WriteHeader(int)     {}
+
+func (d discard) Write(b []byte) (int, error) {
+	select {
+	case d.wrote <- struct{}{}:
+	default:
+	}
+	return len(b), nil
+}
 
 func TestProbe(t *testing.T) {
 	s := e2btest.Start(t)
@@ -178,9 +188,39 @@ func TestStreamsWithoutEnd(t *testing.T) {
 // The watcher may fail: then the program's own stream is all there is.
 func TestWithoutWatcher(t *testing.T) {
 	s, _, c := start(t, small, func(s *e2btest.Server) { s.EndsAtOnce = true })
-	s.Fail(e2btest.After(1, e2btest.On("POST", "/process.Process/Start", 1, e2btest.Status(503, ""))))
-	mustPrint(t, c, "echo one", "one\n")
-	mustPrint(t, c, "echo two", "two\n")
+	refused := make(chan struct{}, 2)
+	s.Fail(e2btest.On("POST", "/process.Process/Start", 0, e2btest.Saying(e2b.WatchScript, func(w httpWriter, r *httpRequest, next httpHandler) bool {
+		refused <- struct{}{}
+		return e2btest.Status(503, "")(w, r, next)
+	})))
+	for range 2 {
+		var out buffer
+		in, to := io.Pipe()
+		p := shell("cat")
+		p.Stdin, p.Stdout = in, &out
+		running, err := c.Start(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-refused // while the program waits: not even its end overtakes that
+		if _, err := io.WriteString(to, "read"); err != nil {
+			t.Error(err)
+		}
+		to.Close()
+		if exit, err := running.Wait(); err != nil || exit.Code != 0 || out.String() != "read" {
+			t.Errorf("%q %+v %v", out.String(), exit, err)
+		}
+	}
+}
+
+// A service that fails once when a program has ended costs nobody the sandbox.
+func TestSweepIsTriedAgain(t *testing.T) {
+	s, _, c := start(t, small)
+	for _, fault := range []e2btest.Fault{e2btest.Status(503, ""), e2btest.Status(429, ""), e2btest.Cut(60)} {
+		s.Fail(e2btest.On("POST", "/process.Process/Start", 0, e2btest.Saying(e2b.SweepScript, e2btest.Times(1, fault))))
+		mustPrint(t, c, "sleep 1000 & echo over", "over\n")
+		mustPrint(t, c, "set -- /proc/[0-9]*; echo $#", "1\n")
+	}
 }
 
 // A sandbox that dies ends its program with an error that says so.
@@ -235,7 +275,8 @@ func TestCondemned(t *testing.T) {
 // Deleting is tried again, and gives up with what to expect.
 func TestDeleteIsTriedAgain(t *testing.T) {
 	s, _, c := start(t, small)
-	s.Fail(e2btest.On("DELETE", "/sandboxes/", 2, e2btest.Status(503, "")))
+	s.Fail(e2btest.On("DELETE", "/sandboxes/", 1, e2btest.Status(503, "")))
+	s.Fail(e2btest.On("DELETE", "/sandboxes/", 1, e2btest.Status(502, "upstream connect error")))
 	if err := c.Delete(t.Context()); err != nil || len(s.Alive()) > 0 {
 		t.Errorf("%v, left %q", err, s.Alive())
 	}
@@ -247,6 +288,54 @@ func TestDeleteIsTriedAgain(t *testing.T) {
 	s.Fail(e2btest.On("DELETE", "/sandboxes/", 0, e2btest.Status(503, "")))
 	if err := d.Delete(t.Context()); err == nil || !strings.Contains(err.Error(), "it ends by itself") {
 		t.Error(err)
+	}
+}
+
+// A program that was started although the answer was lost does not go on.
+func TestStartIsLost(t *testing.T) {
+	s, _, c := start(t, small)
+	s.Fail(e2btest.On("POST", "/process.Process/Start", 0, e2btest.Saying(e2b.LaunchScript, e2btest.Times(1, func(w httpWriter, r *httpRequest, next httpHandler) bool {
+		begun := make(chan struct{}, 1)
+		go next.ServeHTTP(discard{w, begun}, r.WithContext(context.WithoutCancel(r.Context())))
+		<-begun
+		panic(http.ErrAbortHandler)
+	}))))
+	if _, err := c.Start(t.Context(), shell("sleep 1000")); !errors.As(err, new(*e2b.TransientError)) {
+		t.Errorf("error %v", err)
+	}
+	mustPrint(t, c, "set -- /proc/[0-9]*; echo $#", "1\n")
+}
+
+// A sandbox that is made for somebody who has gone meanwhile is deleted, although no
+// list had it when they went.
+func TestCreatedTooLate(t *testing.T) {
+	s := e2btest.Start(t)
+	rt := open(t, s, e2b.Options{})
+	defer rt.Close()
+	listed := make(chan struct{}, 10)
+	s.Fail(e2btest.On("GET", "/v2/sandboxes", 0, func(_ httpWriter, _ *httpRequest, _ httpHandler) bool {
+		defer func() { listed <- struct{}{} }()
+		return false
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	made := make(chan struct{})
+	s.Fail(e2btest.On("POST", "/sandboxes", 1, func(w httpWriter, r *httpRequest, next httpHandler) bool {
+		defer close(made)
+		cancel()
+		select {
+		case <-listed:
+		case <-time.After(500 * time.Millisecond):
+		}
+		next.ServeHTTP(w, r)
+		return true
+	}))
+	if _, err := rt.Create(ctx, small); !errors.Is(err, context.Canceled) {
+		t.Errorf("create: %v", err)
+	}
+	<-made
+	if left := s.Alive(); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 
@@ -348,79 +437,6 @@ func TestKeyIsInNoError(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "wrongsecret") {
 			t.Error(err)
 		}
-	}
-}
-
-// Folders of the host are copied, and the program changes its own copy alone.
-func TestUploadedFolders(t *testing.T) {
-	dir := t.TempDir()
-	for name, mode := range map[string]os.FileMode{"tool": 0o755, "data": 0o644} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho "+name+"\n"), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	spec := small
-	spec.Mounts = []sandbox.Mount{
-		{Source: dir, Target: "/opt/read"}, {Source: dir, Target: "/opt/layer", Overlay: true},
-		{Source: filepath.Join(dir, "data"), Target: "/opt/one"}, {Source: dir + "/none", Target: "/opt/none", Optional: true},
-	}
-	_, _, c := start(t, spec)
-	mustPrint(t, c, "/opt/read/tool; /opt/layer/tool; cat /opt/one | tail -1; ls -d /opt/none 2>/dev/null", "tool\ntool\necho data\n")
-	mustPrint(t, c, "exec 2>&1; echo x >/opt/read/data || echo closed; rm -f /opt/read/tool || echo kept; echo x >/opt/layer/data && cat /opt/layer/data", "/bin/sh: 1: cannot create /opt/read/data: Permission denied\nclosed\nrm: cannot remove '/opt/read/tool': Permission denied\nkept\nx\n")
-	if content, _ := os.ReadFile(filepath.Join(dir, "data")); string(content) != "#!/bin/sh\necho data\n" {
-		t.Errorf("the host's file says %q", content)
-	}
-}
-
-// What does not fit is ENOSPC, as on a disk; a deep tree is walked up to the
-// number that was asked for.
-func TestFileBounds(t *testing.T) {
-	_, _, c := start(t, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 200}})
-	tree, err := c.Files("/workspace")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.WriteFile("big", io.LimitReader(zeros{}, 2<<20), 0o644); !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("error %v", err)
-	}
-	if err := tree.WriteFile("half", io.LimitReader(zeros{}, 600<<10), 0o644); err != nil {
-		if !errors.Is(err, syscall.ENOSPC) { // the first one may have stayed
-			t.Error(err)
-		}
-	}
-	mustPrint(t, c, "rm -f big half; mkdir -p a/b/c; touch a/1 a/2 a/b/3 a/b/c/4; ln -s /etc a/link; mkfifo a/fifo", "")
-	seen := map[string]fs.FileMode{}
-	if err := tree.Walk(100, func(i sandbox.FileInfo) error { seen[i.Path] = i.Mode.Type(); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if len(seen) != 9 || seen["a/link"] != fs.ModeSymlink || seen["a/fifo"] != fs.ModeNamedPipe || !seen["a/b/c"].IsDir() {
-		t.Errorf("%v", seen)
-	}
-	n := 0
-	if err := tree.Walk(3, func(sandbox.FileInfo) error { n++; return nil }); err != nil || n != 3 {
-		t.Errorf("%d names, %v", n, err)
-	}
-	for _, name := range []string{"a/link", "a/fifo", "a", "a/link/passwd", "../etc/passwd", "none"} {
-		if f, err := tree.Open(name); err == nil {
-			f.Close()
-			t.Errorf("%s was opened", name)
-		}
-	}
-	if err := tree.MkdirAll("a/link/x"); err == nil {
-		t.Error("a directory was made behind a link")
-	}
-	if err := tree.WriteFile("a/b", strings.NewReader("x"), 0o644); err == nil {
-		t.Error("a directory was replaced")
-	}
-	if err := errors.Join(tree.MkdirAll("x/y"), tree.WriteFile("x/y/z", strings.NewReader("z"), 0o700)); err != nil {
-		t.Error(err)
-	}
-	mustPrint(t, c, "stat -c '%U %a' x x/y x/y/z", "sandbox 755\nsandbox 755\nsandbox 700\n")
-	if u, err := tree.Usage(); err != nil || u.BytesTotal != 1<<20 || u.InodesTotal != 200 || u.InodesUsed == 0 {
-		t.Errorf("%+v %v", u, err)
-	}
-	if _, err := c.Files("/etc"); err == nil {
-		t.Error("files of the template were opened")
 	}
 }
 

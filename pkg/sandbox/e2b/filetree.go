@@ -162,7 +162,7 @@ func (t *fileTree) keep(dir string) {
 func (c *container) quiet() (quiet bool, starts int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.running == nil || isDone(c.running.done), c.starts
+	return c.running == nil || c.running.Ended(), c.starts
 }
 
 // WriteFile implements [sandbox.FileTree].
@@ -295,7 +295,7 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 	}
 	e.Name = path.Base(name)
 	body := &moving{resp.Body, cancel, t.c.rt.client.options.RequestTimeout}
-	return &file{entry: e, from: io.LimitReader(body, int64(e.Size)), body: body}, nil
+	return &file{entry: e, left: int64(e.Size), body: body}, nil
 }
 
 // moving is a body that may take as long as it likes, if each read makes it move.
@@ -319,12 +319,24 @@ func (m *moving) Close() error {
 // file is a file as large as it was when it was opened.
 type file struct {
 	entry entry
-	from  io.Reader
-	body  io.Closer
+	left  int64
+	body  io.ReadCloser
 }
 
-func (f *file) Read(p []byte) (int, error) { return f.from.Read(p) }
-func (f *file) Close() error               { return f.body.Close() }
+// Read implements [io.Reader]. An end that comes early is an error: the answer was
+// cut off on its way, or the program has cut the file.
+func (f *file) Read(p []byte) (int, error) {
+	if f.left == 0 {
+		return 0, io.EOF
+	}
+	n, err := f.body.Read(p[:min(int64(len(p)), f.left)])
+	if f.left -= int64(n); errors.Is(err, io.EOF) && f.left > 0 {
+		err = &TransientError{Op: "download " + f.entry.Name, Err: fmt.Errorf("%d of its %d bytes are missing", f.left, f.entry.Size)}
+	}
+	return n, err
+}
+
+func (f *file) Close() error { return f.body.Close() }
 
 func (f *file) Stat() (os.FileInfo, error) { return info{f.entry}, nil }
 
@@ -433,13 +445,13 @@ func decodeList(r io.Reader, visit func(entry) error) error {
 			return nil // an empty list is left out
 		}
 		if err != nil || token != want {
-			return &TransientError{Op: "list files", Err: fmt.Errorf("the answer cannot be read: %.40v where %v should be", token, want)}
+			return unreadableList(fmt.Errorf("%.40v where %v should be", token, want))
 		}
 	}
 	for d.More() {
 		var e entry
 		if err := d.Decode(&e); err != nil {
-			return &TransientError{Op: "list files", Err: fmt.Errorf("the answer cannot be read: %s", where{}.clean(err.Error()))}
+			return unreadableList(err)
 		}
 		if !fs.ValidPath(e.Name) || strings.Contains(e.Name, "/") || e.Name == "." || e.Size < 0 {
 			continue // no name of a file
@@ -448,5 +460,12 @@ func decodeList(r io.Reader, visit func(entry) error) error {
 			return err
 		}
 	}
+	if _, err := d.Token(); err != nil { // what was cut off has no end
+		return unreadableList(err)
+	}
 	return nil
+}
+
+func unreadableList(err error) error {
+	return &TransientError{Op: "list files", Err: fmt.Errorf("the answer cannot be read: %s", where{}.clean(err.Error()))}
 }

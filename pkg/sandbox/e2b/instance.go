@@ -116,15 +116,19 @@ func (r *Runtime) Reclaim(ctx context.Context) (deleted int, err error) {
 	return deleted, errors.Join(errs...)
 }
 
-// maxReclaimed bounds how many sandboxes a list is believed to have.
-const maxReclaimed = 10_000
+// maxReclaimed bounds how many sandboxes of ours a list is believed to have, and
+// maxPages how long it is followed.
+const (
+	maxReclaimed = 10_000
+	maxPages     = 1000
+)
 
 // deleteLabelled deletes all sandboxes with a label.
 func (r *Runtime) deleteLabelled(ctx context.Context, label, value string) (deleted int, err error) {
 	metadata := url.Values{label: {value}}.Encode()
 	query := url.Values{"metadata": {metadata}, "state": {"running,paused"}, "limit": {"100"}}
 	var ids []string
-	for len(ids) < maxReclaimed {
+	for pages := 0; len(ids) < maxReclaimed && pages < maxPages; pages++ {
 		var page []struct {
 			SandboxID string            `json:"sandboxID"`
 			Metadata  map[string]string `json:"metadata"`

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +53,19 @@ func TestIntake(t *testing.T) {
 		if err := <-pr.startup; !errors.Is(err, tc.start) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A list that never ends is not followed for ever.
+func TestListWithoutEnd(t *testing.T) {
+	pages := 0
+	rt := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		pages++
+		w.Header().Set("X-Next-Token", strconv.Itoa(pages))
+		_, _ = io.WriteString(w, `[{"sandboxID":"other","metadata":{}}]`)
+	})
+	if n, err := rt.deleteLabelled(t.Context(), labelInstance, "ours"); n != 0 || err != nil || pages != maxPages {
+		t.Errorf("%d were deleted after %d pages: %v", n, pages, err)
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // process is one program of a container and all that it starts.
 type process struct {
+	alive.Ending
+
 	c      *container
 	spec   sandbox.Process
 	stream *messages
@@ -37,9 +40,6 @@ type process struct {
 	writeErr error
 
 	killing sync.WaitGroup // kills for an error of a writer
-	done    chan struct{}  // closed when exit and err are set
-	exit    sandbox.Exit
-	err     error
 }
 
 // Start implements [sandbox.Container].
@@ -61,7 +61,7 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	}
 	pr := &process{
 		c: c, spec: p, startup: make(chan error, 1), noted: make(chan struct{}),
-		read: make(chan struct{}), done: make(chan struct{}),
+		read: make(chan struct{}), Ending: alive.NewEnding(),
 	}
 	if err := pr.launch(ctx); err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c *container) mayStart(p sandbox.Process) error {
 		return fmt.Errorf("container %s is deleted", c.envd.id)
 	case c.broken != nil:
 		return c.broken
-	case c.running != nil && !isDone(c.running.done):
+	case c.running != nil && !c.running.Ended():
 		return errRunning
 	case len(p.Args) == 0:
 		return errors.New("no program to start")
@@ -91,18 +91,7 @@ func (c *container) mayStart(p sandbox.Process) error {
 	if err := p.Limits.Validate(); err != nil {
 		return err
 	}
-	return c.strict(p.Limits)
-}
-
-// strict refuses limits that were asked for by name and are not held. Memory is
-// the template's: it holds what is no less than that.
-func (c *container) strict(l sandbox.Limits) error {
-	for _, name := range l.Strict {
-		if name == sandbox.LimitMemory && l.MemoryBytes > 0 && c.memory > l.MemoryBytes {
-			return &sandbox.UnsupportedError{What: "the memory limit", Reason: fmt.Sprintf("the E2B template has %d MiB, and nothing holds less", c.memory>>20), Mend: "Make a template with less memory, and name it as the image"}
-		}
-	}
-	return c.stands.CheckStrict(l)
+	return c.stands.CheckStrict(p.Limits)
 }
 
 func isDone(done <-chan struct{}) bool {
@@ -152,6 +141,9 @@ func (pr *process) launch(ctx context.Context) (err error) {
 	if err != nil {
 		stop()
 		pr.cancel(nil)
+		if errors.As(err, new(*TransientError)) || ctx.Err() != nil { // it may run all the same
+			_ = pr.c.sweepOrBreak() // whose error the next start has
+		}
 		return err
 	}
 	pr.c.occupy(pr)
@@ -213,7 +205,7 @@ func (pr *process) abandon() {
 		_ = pr.c.sweepOrBreak() // whose error the next start has
 	}
 	pr.killing.Wait()
-	close(pr.done)
+	pr.End()
 }
 
 // request is what envd starts: the launch script, which becomes the program.
@@ -273,7 +265,7 @@ func (pr *process) finish() {
 	case <-pr.read:
 	case <-pr.noted:
 	}
-	pr.exit.Duration = time.Since(pr.began)
+	pr.Exit.Duration = time.Since(pr.began)
 	if !isDone(pr.c.alive.Done()) {
 		pr.sweep()
 	}
@@ -282,23 +274,23 @@ func (pr *process) finish() {
 	pr.killing.Wait()
 	pr.cancel(nil)
 	pr.mu.Lock()
-	pr.exit.Metrics, pr.exit.WriteError = pr.metrics, pr.writeErr
+	pr.Exit.Metrics, pr.Exit.WriteError = pr.metrics, pr.writeErr
 	pr.mu.Unlock()
 	pr.conclude()
-	close(pr.done)
+	pr.End()
 }
 
 // conclude reads how the program ended out of its last message.
 func (pr *process) conclude() {
 	switch {
 	case isDone(pr.c.alive.Done()):
-		pr.err = errDeleted
+		pr.Err = errDeleted
 	case pr.readErr != nil:
-		pr.err = errors.Join(pr.readErr, pr.err)
+		pr.Err = errors.Join(pr.readErr, pr.Err)
 	default:
 		code, signal, err := pr.last.outcome()
-		pr.exit.Code, pr.exit.Signal = code, signal
-		pr.err = errors.Join(pr.err, err)
+		pr.Exit.Code, pr.Exit.Signal = code, signal
+		pr.Err = errors.Join(pr.Err, err)
 	}
 }
 
@@ -308,19 +300,13 @@ func (pr *process) sweep() {
 	c.mu.Lock()
 	before := c.oom
 	c.mu.Unlock()
-	if pr.err = c.sweepOrBreak(); pr.err != nil {
+	if pr.Err = c.sweepOrBreak(); pr.Err != nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pr.exit.Disk, pr.exit.BuildDisk = c.disk, c.build
-	pr.exit.OOMKills = max(0, c.oom-before)
-}
-
-// Wait implements [sandbox.Running].
-func (pr *process) Wait() (sandbox.Exit, error) {
-	<-pr.done
-	return pr.exit, pr.err
+	pr.Exit.Disk, pr.Exit.BuildDisk = c.disk, c.build
+	pr.Exit.OOMKills = max(0, c.oom-before)
 }
 
 // Signal implements [sandbox.Running].
@@ -328,7 +314,7 @@ func (pr *process) Signal(sig syscall.Signal) error {
 	if !portable(sig) {
 		return &sandbox.UnsupportedError{What: fmt.Sprintf("signal %d", int(sig)), Reason: "its number is another one in the sandbox"}
 	}
-	if isDone(pr.done) || isDone(pr.read) {
+	if pr.Ended() || isDone(pr.read) {
 		return nil
 	}
 	return pr.c.envd.must(pr.c.alive, "send a signal", sandbox.UserName, signalScript, number(int64(sig)), number(int64(pr.number())))
@@ -336,7 +322,7 @@ func (pr *process) Signal(sig syscall.Signal) error {
 
 // Kill implements [sandbox.Running].
 func (pr *process) Kill() error {
-	if isDone(pr.done) || isDone(pr.c.alive.Done()) {
+	if pr.Ended() || isDone(pr.c.alive.Done()) {
 		return nil
 	}
 	return pr.c.sweepOrBreak()

@@ -302,7 +302,7 @@ func TestStartCalledOff(t *testing.T) {
 	}
 	mustPrint(t, c, "set -- /proc/[0-9]*; echo $#", "1\n")
 	s.Fail(e2btest.On("POST", "/sandboxes", 1, func(w httpWriter, r *httpRequest, next httpHandler) bool {
-		next.ServeHTTP(discard{w}, r) // it was made, but the answer is late
+		next.ServeHTTP(discard{w: w}, r) // it was made, but the answer is late
 		<-r.Context().Done()
 		return true
 	}))
@@ -337,6 +337,9 @@ func TestLimits(t *testing.T) {
 	} {
 		if err := try(l); !unsupported(err) {
 			t.Errorf("%+v: %v", l, err)
+		}
+		if err := c.Isolation().CheckStrict(l); !unsupported(err) { // as soon as there is a container
+			t.Errorf("%+v is found to be enforced: %v", l, err)
 		}
 	}
 	p := shell("head -c 100000 /dev/zero >big")

@@ -246,8 +246,14 @@ func (pr *process) watch() {
 	}
 }
 
-// ticksPerSecond is USER_HZ, which Linux has the same everywhere.
-const ticksPerSecond = 100
+// ticksPerSecond is USER_HZ, which Linux has the same everywhere. No figure is above
+// maxFigure, 21 years of CPU time, so that sums do not overflow, and no page of memory
+// is larger than maxPage.
+const (
+	ticksPerSecond = 100
+	maxFigure      = 1 << 36
+	maxPage        = 1 << 20
+)
 
 // figures takes a line of the watcher: how full the disk is, or user and system
 // time of the process, those of the children it has waited for, and its memory.
@@ -256,7 +262,7 @@ func (pr *process) figures(line string) {
 	var n [5]int64
 	for i := 1; i < min(len(words), 6); i++ {
 		v, err := strconv.ParseInt(words[i], 10, 64)
-		if err != nil || v < 0 || v > 1<<50 {
+		if err != nil || v < 0 || v > maxFigure {
 			return
 		}
 		n[i-1] = v
@@ -303,10 +309,17 @@ func (c *container) note(disk string, n [5]int64) {
 	}
 }
 
-// sweepOrBreak kills every process of the sandbox's user. Where that does not work
-// the sandbox is deleted, and with it whatever runs there.
+// sweepOrBreak kills every process of the sandbox's user. Where that does not work,
+// tried again within the time of one request, the sandbox is deleted, and with it
+// whatever runs there.
 func (c *container) sweepOrBreak() error {
-	out, err := c.envd.script(c.alive, "kill what is left", rootUser, sweepScript, strconv.Itoa(c.facts.uid), strconv.Itoa(c.facts.gid))
+	ctx, cancel := context.WithTimeoutCause(c.alive, c.rt.client.options.RequestTimeout, errSlow)
+	defer cancel()
+	var out said
+	err := again(ctx, func() (err error) {
+		out, err = c.envd.script(ctx, "kill what is left", rootUser, sweepScript, strconv.Itoa(c.facts.uid), strconv.Itoa(c.facts.gid))
+		return err
+	})
 	if err == nil && out.code == 0 && strings.HasSuffix(out.stdout, "swept yes\n") {
 		c.swept(out.stdout)
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -55,6 +56,7 @@ type container struct {
 	cleanups sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below
+	files    map[string]*fileTree
 	running  *process
 	deleted  bool
 	groups   int
@@ -69,6 +71,7 @@ func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 		spec:     spec,
 		walls:    w,
 		trees:    map[string]*os.File{},
+		files:    map[string]*fileTree{},
 		writable: map[string]string{},
 	}
 	c.meter.c = c
@@ -134,19 +137,12 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 	return n
 }
 
-// ownNamespaces are those that every container has, by the names that /proc/self/ns has
-// for them. Those of the user and of control groups are made by the init itself.
-var ownNamespaces = []struct {
-	name string
-	flag uintptr
-}{{"mnt", unix.CLONE_NEWNS}, {"pid", unix.CLONE_NEWPID}, {"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}}
-
 // namespaces makes the init.
 func (c *container) namespaces() error {
-	var flags uintptr
-	for _, n := range ownNamespaces {
-		if !fault.Off("namespace", n.name) {
-			flags |= n.flag
+	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID) // without which a test would be the end of its host
+	for name, flag := range map[string]uintptr{"net": unix.CLONE_NEWNET, "ipc": unix.CLONE_NEWIPC, "uts": unix.CLONE_NEWUTS} {
+		if !fault.Off("namespace", name) {
+			flags |= flag
 		}
 	}
 	if !c.identity.root {
@@ -267,7 +263,20 @@ func (c *container) Files(dir string) (sandbox.FileTree, error) {
 	if !ok {
 		return nil, fmt.Errorf("the container has no writable directory %s", dir)
 	}
-	return newFileTree(f, c.identity, func() sandbox.DiskUsage { return c.usage(dir) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deleted {
+		return nil, fmt.Errorf("the files of %s: %w", dir, fs.ErrClosed)
+	}
+	if t := c.files[dir]; t != nil {
+		return t, nil
+	}
+	t, err := newFileTree(f, c.identity, func() sandbox.DiskUsage { return c.usage(dir) })
+	if err != nil {
+		return nil, err
+	}
+	c.files[dir] = t
+	return t, nil
 }
 
 // Delete implements [sandbox.Container].
@@ -292,6 +301,9 @@ func (c *container) Delete(context.Context) error {
 	defer c.starting.Unlock()
 	c.cleanups.Wait()
 	errs = append(errs, c.leftover...)
+	for _, t := range c.files { // which keep the file system, and what a program has left there, in memory
+		t.root.Close()
+	}
 	for _, f := range c.trees {
 		f.Close()
 	}

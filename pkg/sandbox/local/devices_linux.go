@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
@@ -21,7 +22,7 @@ func (w *world) devices() {
 		w.mount("/dev", w.own("dev"), "dev", "", unix.MS_BIND, "")
 	}
 	for _, d := range rootfs.DeviceNodes() {
-		if w.identity.root {
+		if w.identity.root && !fault.Off("inodes", "devices") {
 			w.p.Call("mknod /dev/"+d.Name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.Name),
 				spawn.Value(uint32(unix.S_IFCHR|0o666)), spawn.Value(unix.Mkdev(d.Major, d.Minor)))
 			continue
@@ -29,6 +30,9 @@ func (w *world) devices() {
 		w.p.Call("mknod /dev/"+d.Name, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+d.Name),
 			spawn.Value(uint32(unix.S_IFREG|0o666)), spawn.Value(0))
 		w.mount("/dev/"+d.Name, "/dev/"+d.Name, "dev/"+d.Name, "", unix.MS_BIND, "")
+		// Everybody may write to the node: nobody may change its times, and its owner
+		// nothing else of it.
+		w.mount("/dev/"+d.Name+" read-only", "", "dev/"+d.Name, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NOEXEC, "")
 	}
 	for _, l := range [][2]string{{"/proc/self/fd", "fd"}, {"/proc/self/fd/0", "stdin"}, {"/proc/self/fd/1", "stdout"}, {"/proc/self/fd/2", "stderr"}, {"pts/ptmx", "ptmx"}} {
 		w.p.Call("symlink /dev/"+l[1], unix.SYS_SYMLINKAT, w.p.String(l[0]), spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+l[1]))
@@ -54,16 +58,31 @@ func (w *world) proc() {
 	// hidepid: what a program may not trace, init above all, it does not see.
 	w.mount("/proc", "proc", "proc", "proc", quiet, "hidepid=2")
 	w.keepSysctls()
-	for _, m := range w.host.proc {
-		source := "dev/null"
-		if m.dir {
-			source = w.own(".empty")
-		}
-		w.mount("/proc/"+m.name, source, "proc/"+m.name, "", unix.MS_BIND, "")
-	}
+	w.masks()
 	w.tuneNetwork()
 	w.mount("/proc/sys", "proc/sys", "proc/sys", "", unix.MS_BIND, "")
 	w.mount("/proc/sys read-only", "", "proc/sys", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet, "")
+}
+
+// masks puts an empty file or directory over each part of /proc that is to be hidden.
+// They are bound from a mount that is read-only, which makes them so: to a user who is
+// also that of the root they would be a way to write there.
+func (w *world) masks() {
+	const quiet = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	masks := w.own(".mask")
+	file, dir := masks+"/file", masks+"/dir"
+	w.dir(masks, 0o555)
+	w.dir(dir, 0o555)
+	w.p.Call("mknod /"+file, unix.SYS_MKNODAT, spawn.FD(unix.AT_FDCWD), w.p.String(file), spawn.Value(uint32(unix.S_IFREG|0o444)), spawn.Value(0))
+	w.mount("the masks", masks, masks, "", unix.MS_BIND, "")
+	w.mount("the masks read-only", "", masks, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet, "")
+	for _, m := range w.host.proc {
+		source := file
+		if m.dir {
+			source = dir
+		}
+		w.mount("/proc/"+m.name, source, "proc/"+m.name, "", unix.MS_BIND, "")
+	}
 }
 
 // keepSysctls opens /proc/sys/user before it is made read-only; see

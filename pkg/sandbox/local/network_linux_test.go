@@ -1,24 +1,15 @@
 package local
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,6 +19,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
 
 // networked opens a runtime and makes a container with a network.
@@ -58,56 +50,21 @@ func newNetworked(t *testing.T, rt *Runtime, p sandbox.NetworkPolicy) sandbox.Co
 	return c
 }
 
-// sh runs a script to its end and returns what it printed.
-func sh(t *testing.T, c sandbox.Container, script string) (string, sandbox.Exit) {
-	t.Helper()
-	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "exec 2>&1; " + script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exit, err := running.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), exit
-}
-
-// fetch is a program that prints what is at a URL, or what kind of error is in
-// the way.
-const fetch = `import sys, urllib.error, urllib.request
-try:
-    print(urllib.request.urlopen(sys.argv[1]).read().decode(), end="")
-except urllib.error.URLError as e:
-    print(type(e.reason).__name__, end="")
-except OSError as e:
-    print(type(e).__name__, end="")
-`
-
-// reset is what it prints of a connection that the relay has refused.
+// reset is what fetching prints of a connection that the relay has refused.
 const reset = "ConnectionResetError"
-
-// get fetches a URL.
-func get(t *testing.T, c sandbox.Container, url string) (string, sandbox.Exit) {
-	t.Helper()
-	if _, err := os.Stat("/usr/bin/python3"); err != nil {
-		t.Skip("there is no python3 to fetch with")
-	}
-	return sh(t, c, "python3 -S -c '"+fetch+"' "+url)
-}
 
 // Where connections cannot be redirected there are listeners on the ports that
 // the allow-list names; the first container finds that out.
 func TestNetworkWithoutRedirection(t *testing.T) {
 	port := relaytest.NewGreeter(t).Port
 	rt, c := networked(t, Options{NoRedirect: true}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port, "127.0.0.1:81"}})
-	if got, exit := get(t, c, "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port || exit.Network.Connections != 1 {
+	if got, exit := sandboxtest.Fetch(t, c, nil, "http://host.docker.internal:"+port); got != "hello host.docker.internal:"+port || exit.Network.Connections != 1 {
 		t.Errorf("%q, %+v", got, exit)
 	}
-	if got, exit := get(t, c, "http://93.184.216.34:81"); got != reset || len(exit.Violations) != 1 {
+	if got, exit := sandboxtest.Fetch(t, c, nil, "http://93.184.216.34:81"); got != reset || len(exit.Violations) != 1 {
 		t.Errorf("a port with a listener: %q, %q", got, exit.Violations)
 	}
-	if got, exit := get(t, c, "http://93.184.216.34:82"); got != "ConnectionRefusedError" || len(exit.Violations) != 0 {
+	if got, exit := sandboxtest.Fetch(t, c, nil, "http://93.184.216.34:82"); got != "ConnectionRefusedError" || len(exit.Violations) != 0 {
 		t.Errorf("a port without: %q, %q", got, exit.Violations)
 	}
 	i := c.Isolation()
@@ -119,7 +76,7 @@ func TestNetworkWithoutRedirection(t *testing.T) {
 		t.Errorf("warnings %q", warnings)
 	}
 	for _, url := range []string{"http://169.254.169.254", "http://169.254.169.254:443"} {
-		if _, exit := get(t, all, url); len(exit.Violations) != 1 {
+		if _, exit := sandboxtest.Fetch(t, all, nil, url); len(exit.Violations) != 1 {
 			t.Errorf("%s: %q", url, exit.Violations)
 		}
 	}
@@ -202,14 +159,14 @@ func TestNetworkRebinding(t *testing.T) {
 	port := relaytest.NewGreeter(t).Port
 	_, c := networked(t, Options{Resolver: relaytest.Names{"rebound.test": "127.0.0.1", "meta.test": "169.254.169.254", "good.test": "127.0.0.1"}},
 		sandbox.NetworkPolicy{Allow: []string{"*.test", "127.0.0.1:" + port}})
-	if got, _ := get(t, c, "http://good.test:"+port); got != "hello good.test:"+port {
+	if got, _ := sandboxtest.Fetch(t, c, nil, "http://good.test:"+port); got != "hello good.test:"+port {
 		t.Error(got)
 	}
 	for url, want := range map[string]string{
 		"http://rebound.test:1/": "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback",
 		"http://meta.test/":      "connection to meta.test:80 refused: 169.254.169.254 is a service",
 	} {
-		if got, exit := get(t, c, url); got != reset || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
+		if got, exit := sandboxtest.Fetch(t, c, nil, url); got != reset || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
 			t.Errorf("%s: %q, %q", url, got, exit.Violations)
 		}
 	}
@@ -219,14 +176,14 @@ func TestNetworkRebinding(t *testing.T) {
 func TestNetworkTellsOnce(t *testing.T) {
 	_, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
 	const attempt = "http://[2606:4700:4700::1111]/"
-	_, exit := get(t, c, attempt)
+	_, exit := sandboxtest.Fetch(t, c, nil, attempt)
 	if len(exit.Violations) == 0 {
 		t.Skip("this kernel has no IPv6")
 	}
 	if want := []string{"tcp to [2606:4700:4700::1111]:80 refused: only TCP and name queries leave the sandbox"}; !slices.Equal(exit.Violations, want) {
 		t.Errorf("%q", exit.Violations)
 	}
-	if _, exit := sh(t, c, "true"); len(exit.Violations) > 0 {
+	if _, exit := sandboxtest.Script(t, c, nil, "true"); len(exit.Violations) > 0 {
 		t.Errorf("a program that has tried nothing: %q", exit.Violations)
 	}
 }
@@ -241,47 +198,32 @@ func TestNetworkQueriesAndFailures(t *testing.T) {
 	_, port, _ := net.SplitHostPort(closed.Addr().String())
 	closed.Close()
 	_, c := networked(t, Options{Resolver: relaytest.Names{"other.test": "93.184.216.34"}}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}, AllowDNS: true})
-	got, exit := sh(t, c, "getent ahostsv4 other.test | head -1")
+	got, exit := sandboxtest.Script(t, c, nil, "getent ahostsv4 other.test | head -1")
 	if !strings.HasPrefix(got, "93.184.216.34") || !slices.Contains(exit.Network.Queries, "A other.test") || len(exit.Violations) > 0 {
 		t.Errorf("%q, %+v", got, exit)
 	}
-	if got, exit = get(t, c, "http://other.test"); got != reset || len(exit.Violations) != 1 {
+	if got, exit = sandboxtest.Fetch(t, c, nil, "http://other.test"); got != reset || len(exit.Violations) != 1 {
 		t.Errorf("%q, %q", got, exit.Violations)
 	}
-	if got, exit = get(t, c, "http://host.docker.internal:"+port); got != reset || len(exit.Violations) > 0 || len(exit.Network.Failures) != 1 {
+	if got, exit = sandboxtest.Fetch(t, c, nil, "http://host.docker.internal:"+port); got != reset || len(exit.Violations) > 0 || len(exit.Network.Failures) != 1 {
 		t.Errorf("%q, %+v", got, exit)
 	}
 }
 
 // The host's proxy is for those processes that are to use it.
 func TestNetworkHostProxy(t *testing.T) {
-	asked := make(chan string, 10)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- r.Method + " " + r.Host
-		conn, _, _ := w.(http.Hijacker).Hijack()
-		defer conn.Close()
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		bufio.NewReader(conn).ReadString('\n')
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")
-	}))
-	t.Cleanup(proxy.Close)
-	at, _ := url.Parse(proxy.URL)
+	proxy := relaytest.NewProxy(t)
 	policy := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"index.test:80"}, HostProxy: true}
-	_, c := networked(t, Options{Resolver: relaytest.Names{}, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}, policy)
-	if got, exit := get(t, c, "http://index.test/"); got != "proxy" {
+	_, c := networked(t, Options{Resolver: relaytest.Names{}, Proxy: proxy.Choose}, policy)
+	if got, exit := sandboxtest.Fetch(t, c, nil, "http://index.test/"); got != "proxy" {
 		t.Errorf("%q, %+v", got, exit)
 	}
-	if got := <-asked; got != "CONNECT index.test:80" {
+	if got := <-proxy.Asked; got != "CONNECT index.test:80" {
 		t.Errorf("the proxy was asked for %q", got)
 	}
 	policy.HostProxy = false
-	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/usr/bin/python3", "-S", "-c", fetch, "http://index.test/"}, Network: &policy, Stdout: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := running.Wait(); err != nil || out.String() != "gaierror" || len(asked) > 0 {
-		t.Errorf("without the proxy: %q, %v", out.String(), err)
+	if got, _ := sandboxtest.Fetch(t, c, &policy, "http://index.test/"); got != "gaierror" || len(proxy.Asked) > 0 {
+		t.Errorf("without the proxy: %q", got)
 	}
 }
 
@@ -294,11 +236,11 @@ func TestNetworkTrust(t *testing.T) {
 		t.Skip("this host keeps its certificates elsewhere")
 	}
 	rt, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
-	got, _ := sh(t, c, "ls -A "+store+" | wc -l; touch "+store+"/x 2>&1 | grep -o 'Read-only\\|Permission'; ls -A /etc/ssl")
+	got, _ := sandboxtest.Script(t, c, nil, "ls -A "+store+" | wc -l; touch "+store+"/x 2>&1 | grep -o 'Read-only\\|Permission'; ls -A /etc/ssl")
 	if lines := strings.Fields(got); len(lines) != 3 || lines[0] != fmt.Sprint(len(entries)) || lines[2] != "certs" {
 		t.Errorf("%q, want %d certificates", got, len(entries))
 	}
-	none, _ := sh(t, newClosed(t, rt), "ls /etc/ssl; cat /etc/resolv.conf")
+	none, _ := sandboxtest.Script(t, newClosed(t, rt), nil, "ls /etc/ssl; cat /etc/resolv.conf")
 	if !strings.Contains(none, "No such file") || strings.Contains(none, "nameserver") {
 		t.Errorf("without a network: %q", none)
 	}
@@ -310,7 +252,7 @@ func TestNetworkSettings(t *testing.T) {
 	rt, c := networked(t, Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
 	for _, c := range []sandbox.Container{c, newNetworked(t, rt, sandbox.NetworkPolicy{Mode: sandbox.NetworkLocalhost})} {
 		for _, s := range netns.Sysctls() {
-			got, _ := sh(t, c, "cat "+s.Path+"; echo 1 >"+s.Path)
+			got, _ := sandboxtest.Script(t, c, nil, "cat "+s.Path+"; echo 1 >"+s.Path)
 			if value, rest, _ := strings.Cut(got, "\n"); strings.Join(strings.Fields(value), " ") != s.Value || !strings.Contains(rest, "Read-only") {
 				t.Errorf("%s: %q, want %q", s.Path, got, s.Value)
 			}
@@ -332,11 +274,10 @@ func newClosed(t *testing.T, rt *Runtime) sandbox.Container {
 // would keep the namespace, and no goroutine.
 func TestNetworkLeavesNothing(t *testing.T) {
 	port := relaytest.NewGreeter(t).Port
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes what was forgotten
 	for _, noRedirect := range []bool{false, true} {
 		rt, first := networked(t, Options{NoRedirect: noRedirect}, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}})
 		use := func(c sandbox.Container) {
-			get(t, c, "http://host.docker.internal:"+port)
+			sandboxtest.Fetch(t, c, nil, "http://host.docker.internal:"+port)
 			running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
 			if err != nil {
 				t.Fatal(err)
@@ -350,16 +291,7 @@ func TestNetworkLeavesNothing(t *testing.T) {
 			running.Wait()
 		}
 		use(first)
-		wait := func(what string, count func() int, want int) {
-			for range 200 {
-				if count() <= want {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Errorf("%d %s, %d before", count(), what, want)
-		}
-		filesBefore, goroutines := openFiles(), runtime.NumGoroutine()
+		nothingMore := sandboxtest.NothingMore(t)
 		for range 10 {
 			c := newNetworked(t, rt, sandbox.NetworkPolicy{Allow: []string{"localhost:" + port}})
 			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/no/such/program"}}); err == nil {
@@ -371,21 +303,8 @@ func TestNetworkLeavesNothing(t *testing.T) {
 			}
 			use(c)
 		}
-		wait("open files", openFiles, filesBefore)
-		wait("goroutines", runtime.NumGoroutine, goroutines)
+		nothingMore()
 	}
-}
-
-// openFiles counts our descriptors without pipes, of which package net keeps some
-// for its next splice.
-func openFiles() (n int) {
-	entries, _ := os.ReadDir("/proc/self/fd")
-	for _, e := range entries {
-		if target, _ := os.Readlink("/proc/self/fd/" + e.Name()); !strings.HasPrefix(target, "pipe:") {
-			n++
-		}
-	}
-	return n
 }
 
 // The same as an ordinary user, who has nothing but user namespaces.

@@ -28,6 +28,7 @@ type process struct {
 	out     *outlet.Connection // nil where nothing leads out
 	// supervisor decides about system calls; nil where the filter asks nobody.
 	supervisor *supervisor
+	trace      *trace // of a process whose denied calls are named
 	started    time.Time
 	sampler    *sampler     // nil where control groups tell everything
 	disk       *diskSampler // nil where the file system holds its limit
@@ -118,7 +119,7 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 // launch has init fork the program and returns when it was executed.
 func (pr *process) launch(p sandbox.Process) error {
 	var program spawn.Program
-	filter, err := pr.c.filter(pr.policy)
+	filter, err := pr.filter(p)
 	if err != nil {
 		return err
 	}
@@ -155,9 +156,18 @@ func (pr *process) launch(p sandbox.Process) error {
 	return pr.take(p, reply.Files)
 }
 
+// filter is the process's seccomp program.
+func (pr *process) filter(p sandbox.Process) (filter []byte, err error) {
+	if !p.TraceDenied {
+		return pr.c.filter(pr.policy)
+	}
+	filter, pr.trace, err = pr.c.traced(pr.policy)
+	return filter, err
+}
+
 // supervised tells whether the process's filter asks us.
 func (pr *process) supervised() bool {
-	return pr.c.supervises(pr.policy) || pr.c.attributes == seccomp.AttributesSupervised
+	return pr.trace != nil || pr.c.supervises(pr.policy) || pr.c.attributes == seccomp.AttributesSupervised
 }
 
 // take takes the descriptors that init has sent: the terminal, then the listener
@@ -218,7 +228,11 @@ func (pr *process) openStreamsInside(ch *child, p sandbox.Process) {
 // startError tells a program that cannot be executed from a failure of ours.
 func (c *container) startError(p sandbox.Process, err error) error {
 	var step *spawn.StepError
-	if !errors.As(err, &step) {
+	switch {
+	case errors.As(err, &step):
+	case errors.Is(err, unix.E2BIG):
+		return &sandbox.StartError{Program: p.Args[0], Err: err}
+	default:
 		return fmt.Errorf("start %s: %w", p.Args[0], err)
 	}
 	switch step.Step {
@@ -294,6 +308,7 @@ func (pr *process) finish() {
 	if exit.Status.Signaled() {
 		pr.exit.Signal = int(exit.Status.Signal())
 		pr.exit.Code = 128 + pr.exit.Signal
+		pr.exit.Violations = append(pr.exit.Violations, pr.trace.killed(pr.exit.Signal)...)
 	}
 	pr.gather(exit.Usage)
 	// A millisecond that nobody needs to wait for but Delete.

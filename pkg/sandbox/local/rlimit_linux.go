@@ -23,11 +23,13 @@ func (c *container) rlimits(l sandbox.Limits, held heldLimits) []spawn.Limit {
 		return requestedLimits(l, held)
 	}
 	return append([]spawn.Limit{
-		{Name: "core", Resource: unix.RLIMIT_CORE},
+		{Name: "core", Resource: unix.RLIMIT_CORE, Soft: 1, Hard: 1}, // see seccomp's rule for it
 		{Name: "memlock", Resource: unix.RLIMIT_MEMLOCK, Soft: 64 << 10, Hard: 64 << 10},
 		{Name: "msgqueue", Resource: unix.RLIMIT_MSGQUEUE},
 		{Name: "nice", Resource: unix.RLIMIT_NICE},
 		{Name: "rtprio", Resource: unix.RLIMIT_RTPRIO},
+		// Timers and queued signals also count for the user that the server has, with all its runs.
+		{Name: "sigpending", Resource: unix.RLIMIT_SIGPENDING, Soft: 1024, Hard: 1024},
 		{Name: "stack", Resource: unix.RLIMIT_STACK, Soft: 8 << 20, Hard: unlimited},
 	}, requestedLimits(l, held)...)
 }

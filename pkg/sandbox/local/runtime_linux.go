@@ -164,7 +164,7 @@ func (r *Runtime) createWithImage(ctx context.Context, spec sandbox.Spec) (*cont
 	if spec.Image != "" && (spec.Level == sandbox.LevelRestricted || spec.Level == sandbox.LevelNone) {
 		return nil, noImage(spec, "isolation "+string(spec.Level)+" has the host's root, and an image needs one of its own", "Ask for isolation full")
 	}
-	image, err := r.images.Acquire(ctx, spec.Image)
+	image, err := r.images.Acquire(ctx, spec.Image, spec.Digest)
 	if err != nil {
 		return nil, err
 	}
@@ -304,16 +304,7 @@ func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 	if !c.walls.seccomp {
 		return nil, nil
 	}
-	inet := network.Mode != sandbox.NetworkNone
-	opts := seccomp.Options{
-		Inet:                inet,
-		Supervised:          c.supervises(network),
-		NoUDP:               inet && c.rt.host.tameLoopback,
-		Restricted:          !c.walls.namespaces,
-		Attributes:          c.attributes,
-		TruncationUnwatched: !c.walls.namespaces && c.rt.host.landlockABI < landlockTruncation,
-		AllowAffinity:       c.rt.host.cpuHeld(),
-	}
+	opts := c.filterOptions(network)
 	if f, ok := c.rt.filters.Load(opts); ok {
 		return f.([]byte), nil
 	}
@@ -328,6 +319,21 @@ func (c *container) filter(network sandbox.NetworkPolicy) ([]byte, error) {
 	f := seccomp.Marshal(program)
 	c.rt.filters.Store(opts, f)
 	return f, nil
+}
+
+// filterOptions are what the filter knows of what else stands around a program.
+func (c *container) filterOptions(network sandbox.NetworkPolicy) seccomp.Options {
+	inet := network.Mode != sandbox.NetworkNone
+	return seccomp.Options{
+		Inet:                inet,
+		Supervised:          c.supervises(network),
+		NoUDP:               inet && c.rt.host.tameLoopback,
+		Restricted:          !c.walls.namespaces,
+		Attributes:          c.attributes,
+		TruncationUnwatched: !c.walls.namespaces && c.rt.host.landlockABI < landlockTruncation,
+		AllowAffinity:       c.rt.host.cpuHeld(),
+		OneUser:             !c.identity.root,
+	}
 }
 
 // Reclaim frees what processes that died have left on this machine. It returns

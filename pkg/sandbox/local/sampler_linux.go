@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -68,12 +69,22 @@ func (s *sampler) run() {
 
 func (s *sampler) sample() {
 	total, processes := residentBytes(s.proc, s.tree())
+	if s.limit > 0 && total > s.limit {
+		total = s.ownBytes()
+	}
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
 	if s.limit > 0 && total > s.limit && !s.killed {
 		s.killed = true
 		s.kill()
 	}
+}
+
+// ownBytes looks again, and leaves out what is only borrowed.
+func (s *sampler) ownBytes() int64 {
+	pids := s.tree()
+	total, _ := residentBytes(s.proc, pids)
+	return total - borrowedBytes(s.proc, pids)
 }
 
 // tree lists the programs. It may be called from several goroutines: a directory
@@ -135,6 +146,38 @@ func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 	return total, processes
 }
 
+// borrowedBytes is the memory of children that vfork(2) has made, as every runtime
+// does to start a program: until they execute it, what they have is their parent's,
+// which waits for them. It believes each parent one child, so that a program that
+// makes this up has its memory counted by half at most.
+func borrowedBytes(proc *os.File, pids []int) (total int64) {
+	lent := map[int64]bool{}
+	for _, pid := range pids {
+		name := strconv.Itoa(pid)
+		parent := statFields(readAt(proc, name+"/stat"), 4, 1)
+		if parent == nil || lent[parent[0]] {
+			continue
+		}
+		lender, own := strconv.FormatInt(parent[0], 10), readAt(proc, name+"/statm")
+		if len(own) > 0 && bytes.Equal(own, readAt(proc, lender+"/statm")) && waits(proc, lender) {
+			lent[parent[0]] = true
+			pages, _ := residentPages(proc, name)
+			total += pages * int64(os.Getpagesize())
+		}
+	}
+	return total
+}
+
+// waits tells whether a thread of a process is in a system call that only SIGKILL
+// ends.
+func waits(proc *os.File, pid string) bool {
+	return slices.ContainsFunc(threads(proc, pid), func(thread string) bool {
+		stat := readAt(proc, thread+"/stat")
+		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+		return bytes.HasPrefix(state, []byte("D"))
+	})
+}
+
 // residentPages is the second field of statm, of a process or a thread.
 func residentPages(proc *os.File, name string) (pages int64, there bool) {
 	fields := bytes.Fields(readAt(proc, name+"/statm"))
@@ -148,20 +191,28 @@ func residentPages(proc *os.File, name string) (pages int64, there bool) {
 // residentInThreads is for a process whose first thread has ended and left its
 // memory to the others.
 func residentInThreads(proc *os.File, pid int) int64 {
-	tasks := fmt.Sprintf("%d/task", pid)
-	fd, err := unix.Openat(int(proc.Fd()), tasks, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	dir := os.NewFile(uintptr(fd), tasks)
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		if pages, _ := residentPages(proc, tasks+"/"+name); pages > 0 {
+	for _, thread := range threads(proc, strconv.Itoa(pid)) {
+		if pages, _ := residentPages(proc, thread); pages > 0 {
 			return pages
 		}
 	}
 	return 0
+}
+
+// threads are the directories of a process's threads.
+func threads(proc *os.File, pid string) []string {
+	tasks := pid + "/task"
+	fd, err := unix.Openat(int(proc.Fd()), tasks, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	dir := os.NewFile(uintptr(fd), tasks)
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for i := range names {
+		names[i] = tasks + "/" + names[i]
+	}
+	return names
 }
 
 // clockTick is USER_HZ, the unit of CPU times in /proc: 10 ms on every

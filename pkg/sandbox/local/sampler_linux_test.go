@@ -2,7 +2,10 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -34,5 +37,48 @@ time.sleep(20)`
 	}
 	if end, err := running.Wait(); err != nil || !end.MemoryKill || out.Len() > 0 {
 		t.Errorf("%+v, %v, said %q", end, err, out)
+	}
+}
+
+// A child of vfork has its parent's memory, which counts once. A program that makes
+// up such a family has no more than half of its memory overlooked.
+func TestBorrowedBytes(t *testing.T) {
+	page := int64(os.Getpagesize())
+	type seen struct{ statm, stat, thread string }
+	for name, tc := range map[string]struct {
+		processes map[int]seen
+		want      int64 // pages
+	}{
+		"vfork":            {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 7 1", "3 (a) R 2", "3 (a) R 2"}}, 7},
+		"a name that lies": {map[int]seen{2: {"9 7 1", "2 () D) D 1", "2 () D) D 1"}, 3: {"9 7 1", "3 () S 8) R 2", "3 (a) R 2"}}, 7},
+		"a thread's":       {map[int]seen{2: {"9 7 1", "2 (a) S 1", "4 (a) D 1"}, 3: {"9 7 1", "3 (a) R 2", "3 (a) R 2"}}, 7},
+		"fork":             {map[int]seen{2: {"9 7 1", "2 (a) S 1", "2 (a) S 1"}, 3: {"9 7 1", "3 (a) R 2", "3 (a) R 2"}}, 0},
+		"it has executed":  {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 6 1", "3 (a) R 2", "3 (a) R 2"}}, 0},
+		"two children": {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 7 1", "3 (a) R 2", "3 (a) R 2"},
+			4: {"9 7 1", "4 (a) R 2", "4 (a) R 2"}}, 7},
+		"gone": {map[int]seen{2: {"", "", ""}, 3: {"", "3 (a) R 2", ""}}, 0},
+	} {
+		files := map[string]string{}
+		var pids []int
+		for pid, p := range tc.processes {
+			pids = append(pids, pid)
+			dir := fmt.Sprint(pid)
+			files[dir+"/statm"], files[dir+"/stat"], files[dir+"/task/"+dir+"/stat"] = p.statm, p.stat, p.thread
+		}
+		dir := t.TempDir()
+		for name, content := range files {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		proc, err := os.Open(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { proc.Close() })
+		if got := borrowedBytes(proc, pids); got != tc.want*page {
+			t.Errorf("%s: %d pages, want %d", name, got/page, tc.want)
+		}
 	}
 }

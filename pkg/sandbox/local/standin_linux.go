@@ -51,13 +51,17 @@ func (c *container) standIn(m sandbox.Mount) error {
 
 // linkInto fills a directory with what stands for the files of a mount.
 func (c *container) linkInto(path string, m sandbox.Mount) error {
+	link := anyLink
 	if !c.identity.root {
 		// Through a hard link the program could write to a file that is its
 		// user's; behind a symbolic one Landlock sees the source.
-		return linkTree(m.Source, path, os.Symlink, nil)
+		link = os.Symlink
 	}
-	return linkTree(m.Source, path, anyLink, func(dir string) error {
-		if !m.Overlay {
+	if m.Overlay {
+		link = ownAtTop(m.Source, link)
+	}
+	return linkTree(m.Source, path, link, func(dir string) error {
+		if !m.Overlay || !c.identity.root {
 			return nil
 		}
 		return os.Lchown(dir, c.identity.programUser(), c.identity.programUser())
@@ -140,6 +144,19 @@ func linkTree(source, target string, link func(from, to string) error, made func
 	return err
 }
 
+// ownAtTop copies the files right below a cache and links the others. There tools keep
+// what they lock, such as the trim.txt of the go command: a lock on the file behind a
+// link is everybody's, and one program could hold up all who compile.
+func ownAtTop(source string, link func(from, to string) error) func(from, to string) error {
+	return func(from, to string) error {
+		info, err := os.Lstat(from)
+		if err != nil || filepath.Dir(from) != filepath.Clean(source) || !info.Mode().IsRegular() {
+			return errors.Join(err, link(from, to))
+		}
+		return copyFile(from, to, info)
+	}
+}
+
 // anyLink links like [hardLink], and makes symbolic links again.
 func anyLink(from, to string) error {
 	target, err := os.Readlink(from)
@@ -156,6 +173,11 @@ func hardLink(from, to string) error {
 	if err != nil || !info.Mode().IsRegular() || os.Link(from, to) == nil {
 		return err
 	}
+	return copyFile(from, to, info)
+}
+
+// copyFile makes a file like another, with its mode and times.
+func copyFile(from, to string, info fs.FileInfo) error {
 	source, err := os.Open(from)
 	if err != nil {
 		return err

@@ -50,3 +50,33 @@ func TestLinkTreeAcrossFileSystems(t *testing.T) {
 		t.Errorf("made %q", made)
 	}
 }
+
+// What a tool locks at the top of its cache is a file of the container's own, and what
+// lies below is a link.
+func TestTopOfACacheIsCopied(t *testing.T) {
+	source, target := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(source, "a"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"trim.txt", "a/object"} {
+		if err := os.WriteFile(filepath.Join(source, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := linkTree(source, target, ownAtTop(source, anyLink), nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, same := range map[string]bool{"trim.txt": false, "a/object": true} {
+		before, err := os.Stat(filepath.Join(source, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.Stat(filepath.Join(target, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if os.SameFile(before, after) != same || after.Size() != before.Size() {
+			t.Errorf("%s: the same file %v, size %d", name, !same, after.Size())
+		}
+	}
+}

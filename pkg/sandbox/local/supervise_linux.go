@@ -32,6 +32,7 @@ import (
 type supervisor struct {
 	out      *outlet.Connection // nil for a program without a network
 	files    *ownFiles          // nil where calls on files do not come here
+	trace    *trace             // nil where denied calls do not
 	listener *notify.Listener
 	user     int // whose files in /proc it opens; see [asUser]
 	// sorts tells that names have real addresses. libc then connects sockets for
@@ -45,7 +46,7 @@ type supervisor struct {
 	datagrams map[uint64]struct{} // the inodes of sockets that stand for UDP ones
 
 	refused []string // lines about files; read when done is closed
-	pace    pace     // of calls on files
+	pace    pace     // of calls on files and of those that are traced
 
 	quit chan struct{} // closed to stop it
 	done chan struct{} // closed when no call is answered any more
@@ -60,7 +61,7 @@ func (pr *process) supervise(file *os.File) error {
 		return err
 	}
 	s := &supervisor{
-		out: pr.out, listener: listener, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
+		out: pr.out, trace: pr.trace, listener: listener, sorts: pr.policy.AllowDNS, loopback: ownLoopback(),
 		datagrams: map[uint64]struct{}{}, quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	if c.identity.root && !c.walls.namespaces {
@@ -86,7 +87,7 @@ func (s *supervisor) stop() []string {
 	close(s.quit)
 	_ = s.listener.Close() // which the end of all programs may have done
 	<-s.done
-	return s.refused
+	return append(s.refused, s.trace.lines()...)
 }
 
 // serve answers calls, one after the other: each takes microseconds, and a
@@ -120,6 +121,10 @@ func (s *supervisor) serve(ready chan<- error) {
 
 // decide answers one call. The error is the listener's.
 func (s *supervisor) decide(call notify.Call) error {
+	if errno, denied := s.trace.deny(call); denied {
+		defer s.pace.rest(time.Now(), s.quit)
+		return s.listener.Fail(call, errno) // with 0 it returns that
+	}
 	value, err := s.make(call)
 	switch errno, theirs := err.(unix.Errno); { //nolint:errorlint // one that is wrapped is ours
 	case err == nil:

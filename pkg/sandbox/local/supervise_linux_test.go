@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +17,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
 
 // supervised makes a container without a network namespace, from which some ports
@@ -255,7 +254,6 @@ print(connect(left.fileno(), address(ports[0])), hello(left))
 func TestSuperviseLeavesNothing(t *testing.T) {
 	s := newCounter(t)
 	rt, c := supervised(t, s.port)
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes what was forgotten
 	use := func() {
 		if got, _ := python(t, c, `u = socket.socket(type=socket.SOCK_DGRAM); print(hello(socket.create_connection(("127.0.0.1", ports[0]))))`, s.port); got != "hello you\n" {
 			t.Error(got)
@@ -265,7 +263,7 @@ func TestSuperviseLeavesNothing(t *testing.T) {
 		}
 	}
 	use()
-	filesBefore, goroutines, threads := openFiles(), runtime.NumGoroutine(), countThreads()
+	threads, nothingMore := countThreads(), sandboxtest.NothingMore(t)
 	for range 100 {
 		use()
 	}
@@ -279,16 +277,12 @@ func TestSuperviseLeavesNothing(t *testing.T) {
 		}
 	}
 	const some = 8 // threads that the runtime has made for itself
-	for what, n := range map[string]struct {
-		count func() int
-		want  int
-	}{"open files": {openFiles, filesBefore}, "goroutines": {runtime.NumGoroutine, goroutines}, "threads": {countThreads, threads + some}} {
-		for i := 0; n.count() > n.want; i++ {
-			if i > 500 {
-				t.Fatalf("%d %s, at most %d before", n.count(), what, n.want)
-			}
-			time.Sleep(10 * time.Millisecond)
+	nothingMore()
+	for i := 0; countThreads() > threads+some; i++ {
+		if i > 500 {
+			t.Fatalf("%d threads, at most %d before", countThreads(), threads)
 		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

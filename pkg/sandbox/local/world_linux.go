@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
@@ -173,6 +174,9 @@ func (w *world) ownFiles() []int64 {
 }
 
 func tmpfsOptions(limit sandbox.DiskLimit, mode uint32) string {
+	if fault.Off("limit", "disk") {
+		return fmt.Sprintf("mode=%o", mode)
+	}
 	return fmt.Sprintf("size=%d,nr_inodes=%d,mode=%o", limit.Bytes, limit.Inodes, mode)
 }
 
@@ -306,6 +310,10 @@ func (w *world) empty(target string) {
 // overlay mounts a host directory read-only, through inodes of its own.
 func (w *world) overlay(source, target string) {
 	w.dir(target, 0o755)
+	if fault.Off("inodes", "toolchains") {
+		w.mount("/"+target, source, target, "", unix.MS_BIND|unix.MS_REC, "")
+		return
+	}
 	w.mount("/"+target, "overlay", target, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV,
 		"lowerdir="+rootfs.EscapeOption(source)+":"+w.own(".empty"))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -90,7 +91,12 @@ func (b *bundle) write() error {
 	if err := b.places(); err != nil {
 		return err
 	}
-	content, err := json.Marshal(b.config())
+	config := b.config()
+	var err error
+	if config.Linux.Seccomp, err = b.filter(); err != nil {
+		return err
+	}
+	content, err := json.Marshal(config)
 	if err != nil {
 		return err
 	}
@@ -269,7 +275,7 @@ func (b *bundle) writableOverlay(source, target string) {
 }
 
 // layerName tells layers apart by where they are mounted.
-func layerName(target string) string { return strings.ReplaceAll(strings.Trim(target, "/"), "/", "-") }
+func layerName(target string) string { return url.PathEscape(strings.Trim(target, "/")) }
 
 // layers are the targets of the mounts that have a writable layer.
 func (b *bundle) layers() (targets []string) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 )
 
 // flavour is what runtimes differ in.
@@ -73,16 +74,22 @@ func environment() []string {
 	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}
 }
 
-// output is what a command of the runtime says.
+// answerTimeout is how long a runtime may take for what it answers at once.
+const answerTimeout = 10 * time.Second
+
+// output is what a command of the runtime says, to its last lines. What it has started
+// may live on, and hold what it writes to.
 func (f flavour) output(ctx context.Context, all ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 	defer cancel()
+	var said stdio.Tail
 	cmd := exec.CommandContext(ctx, all[0], all[1:]...)
 	cmd.Env = environment()
 	cmd.Dir = "/"
-	output, err := cmd.CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%s: %w: %s", strings.Join(all, " "), err, strings.TrimSpace(string(output)))
+	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(all, " "), err, said.String())
 	}
-	return string(output), nil
+	return said.String(), nil
 }

@@ -68,7 +68,7 @@ func (r *Runtime) launch(b *bundle) (_ *pipes, pid int, err error) {
 		b.world(&p)
 		p.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
 		args := r.flavour.command(r.state, "run", "--bundle", b.dir, b.id)
-		p.Call("execve "+args[0], unix.SYS_EXECVE, p.String(args[0]), p.Strings(args), p.Strings(environment()))
+		p.Call("execve "+args[0], unix.SYS_EXECVE, p.String(args[0]), p.Strings(args), p.Strings(append(environment(), bundleVariable+b.dir)))
 	})
 	reply, err := r.spawner.Do(&p)
 	if err != nil {

@@ -4,15 +4,20 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// killBundle kills the processes of an OCI runtime that has a bundle in its command
-// line: gVisor's kernel is a process that outlives the one that has started it, and does
-// not answer its own runtime while it hangs.
+// bundleVariable names the bundle in the environment of an OCI runtime, for what it
+// starts that does not say so in its command line.
+const bundleVariable = "OCI_BUNDLE="
+
+// killBundle kills the processes of an OCI runtime that name a bundle: gVisor's kernel is
+// a process that outlives the one that has started it, and does not answer its own
+// runtime while it hangs.
 func killBundle(dir string) error {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -45,17 +50,19 @@ func killNamed(pid int, dir string) error {
 }
 
 // namesBundle tells whether another process was started with a bundle: as an argument,
-// or behind the = of a flag. A program in a container can only claim to be one, and dies
-// for it, which its container is about to.
+// behind the = of a flag, or in its environment. A program in a container can only claim
+// to be one, and dies for it, which its container is about to.
 func namesBundle(pid int, dir string) bool {
-	line, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
-	if err != nil || pid == os.Getpid() {
+	if pid == os.Getpid() {
 		return false
 	}
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
+	line, _ := os.ReadFile(filepath.Join(proc, "cmdline")) // empty when it is gone
 	for arg := range strings.SplitSeq(string(line), "\x00") {
 		if _, value, _ := strings.Cut(arg, "="); arg == dir || value == dir {
 			return true
 		}
 	}
-	return false
+	variables, _ := os.ReadFile(filepath.Join(proc, "environ"))
+	return slices.Contains(strings.Split(string(variables), "\x00"), bundleVariable+dir)
 }

@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -226,6 +228,87 @@ func TestHangingRuntime(t *testing.T) {
 	}
 	if left := alive(); len(left) > 0 {
 		t.Errorf("still there: %q", left)
+	}
+}
+
+// runtimeOf is an OCI runtime that is a script of the shell.
+func runtimeOf(t *testing.T, script string) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("OCI runtimes are driven as root")
+	}
+	program := filepath.Join(t.TempDir(), "myrun")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+// What a runtime has started is ended with it, also where its command lines say nothing
+// of the container, and what it leaves behind of a short answer keeps nobody waiting.
+func TestNamelessRuntime(t *testing.T) {
+	const unlike = "98765.4321"
+	program := runtimeOf(t, `case "$*" in
+*" run "*) sleep `+unlike+` & exec sleep `+unlike+` ;;
+*) sleep 1000 & echo $! >>"$0".pids ;;
+esac`)
+	t.Cleanup(func() {
+		pids, _ := os.ReadFile(program + ".pids")
+		for _, pid := range strings.Fields(string(pids)) {
+			if n, err := strconv.Atoi(pid); err == nil {
+				_ = syscall.Kill(n, syscall.SIGKILL)
+			}
+		}
+	})
+	rt, err := oci.New(oci.Options{Program: program, RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if c, err := rt.Create(ctx, spec); err == nil {
+		t.Errorf("made %v", c.ID())
+	}
+	if processes(t, unlike) {
+		t.Error("a process of the runtime is still there")
+	}
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestUselessRuntime: whatever a runtime says and does not do, there is an error that
+// names it, and nothing is left.
+func TestUselessRuntime(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"ends":      {"exit 0", "myrun: "},
+		"complains": {`echo "it is too late" >&2; exit 1`, "myrun: it is too late"},
+		"babbles":   {`[ "$1" = --version ] || exec yes`, "myrun: "},
+		"is noise":  {`[ "$1" = --version ] || exec cat /dev/urandom`, "myrun: "},
+		"is gone":   {"", "start myrun: execve"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			program := runtimeOf(t, c.script)
+			dir := t.TempDir()
+			rt, err := oci.New(oci.Options{Program: program, RuntimeDir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.script == "" {
+				os.Remove(program)
+			}
+			before, _ := os.ReadDir(dir)
+			_, err = rt.Create(t.Context(), spec)
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\x00") {
+				t.Errorf("error %q, want %q", err, c.want)
+			}
+			if err := rt.Close(); err != nil {
+				t.Error(err)
+			}
+			if left, _ := os.ReadDir(dir); len(left) >= max(len(before), 1) {
+				t.Errorf("left %v", left)
+			}
+		})
 	}
 }
 

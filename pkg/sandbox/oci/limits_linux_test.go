@@ -92,7 +92,7 @@ func TestQuotaIsLifted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, _ := sh(t, c, nil, "nice"); got != "0\n" {
+	if got, _ := sandboxtest.Script(t, c, nil, "nice"); got != "0\n" {
 		t.Errorf("the next program's priority is %q", got)
 	}
 }

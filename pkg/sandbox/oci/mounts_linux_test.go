@@ -22,20 +22,25 @@ func TestMountsTellNothing(t *testing.T) {
 		}
 		for _, image := range []string{"", sandboxtest.HostImage} {
 			rt := open(t, images)
+			t.Cleanup(func() {
+				if err := rt.Close(); err != nil {
+					t.Error(err)
+				}
+			})
 			full := spec
 			full.Image, full.BuildDisk = image, spec.Disk
 			full.Mounts = []sandbox.Mount{
-				{Source: file, Target: "/mnt/file"}, {Target: "/opt"}, {Source: "/etc/alternatives", Target: "/mnt/dir"}, {Source: "/etc/alternatives", Target: "/mnt/layer", Overlay: true},
+				{Source: file, Target: "/mnt/file"}, {Target: "/opt"}, {Source: "/etc/alternatives", Target: "/mnt/dir"}, {Source: filepath.Dir(file), Target: "/mnt/layer", Overlay: true},
 			}
 			c, err := rt.Create(t.Context(), full)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := sh(t, c, nil, "cat /mnt/file; (echo x >/mnt/file) 2>/dev/null && echo written; ls /opt")
-			if got != "of the host\n" {
+			got, _ := sandboxtest.Script(t, c, nil, "cat /mnt/file; (echo x >/mnt/file) 2>/dev/null && echo written; cd /opt && echo *")
+			if got != "of the host\n*\n" {
 				t.Errorf("the file and an empty directory: %q", got)
 			}
-			mounts, _ := sh(t, c, nil, "cat /proc/self/mountinfo")
+			mounts, _ := sandboxtest.Script(t, c, nil, "cat /proc/self/mountinfo")
 			for line := range strings.Lines(mounts) {
 				device := strings.Fields(line)[2]
 				if !strings.HasPrefix(device, "0:") || strings.Contains(line, instanceOf(c.ID())) || strings.Contains(line, images) || strings.Contains(line, " - cgroup") {
@@ -45,8 +50,38 @@ func TestMountsTellNothing(t *testing.T) {
 			if !strings.Contains(mounts, " /mnt/layer ") {
 				t.Errorf("not all mounts are told of: %s", mounts)
 			}
-			if err := rt.Close(); err != nil {
-				t.Error(err)
+		}
+	})
+}
+
+// TestMountsOfLikeNames: what is mounted at one place is found there, and nothing of
+// what is mounted at another whose name is written almost the same.
+func TestMountsOfLikeNames(t *testing.T) {
+	eachProgram(t, func(t *testing.T, open func(t *testing.T, images string) sandbox.Runtime) {
+		rt := open(t, "")
+		defer rt.Close()
+		like := spec
+		like.BuildDisk = spec.Disk
+		targets := []string{"/mnt/a/b", "/mnt/a-b", "/mnt/a--b", "/mnt/a%2Fb", "/mnt/a:b,c d\\"}
+		for _, target := range targets {
+			source := t.TempDir()
+			if err := os.WriteFile(filepath.Join(source, "file"), []byte(target+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(source, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			like.Mounts = append(like.Mounts, sandbox.Mount{Source: source, Target: target, Overlay: true},
+				sandbox.Mount{Source: source, Target: "/opt" + target})
+		}
+		c, err := rt.Create(t.Context(), like)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range targets {
+			got, _ := sandboxtest.Script(t, c, nil, "cd '"+target+"' && cat file '/opt"+target+"/file' && echo x >new && ls")
+			if want := target + "\n" + target + "\nfile\nnew\n"; got != want {
+				t.Errorf("%s: %q", target, got)
 			}
 		}
 	})

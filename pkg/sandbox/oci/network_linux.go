@@ -23,9 +23,7 @@ func (r *Runtime) openNetwork(b *bundle) (err error) {
 	if b.netns, err = outlet.NewNamespace(); err != nil {
 		return err
 	}
-	if b.outlet, err = r.outlets.Open(b.spec.Network, b.netns); err != nil {
-		b.joined()
-	}
+	b.outlet, err = r.outlets.Open(b.spec.Network, b.netns)
 	return err
 }
 

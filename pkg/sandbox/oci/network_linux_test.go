@@ -1,27 +1,20 @@
 package oci_test
 
 import (
-	"bytes"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/relay/relaytest"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/oci"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
 
 // flavours runs a test with each runtime of this kernel that is installed.
@@ -67,40 +60,6 @@ func newNetworked(t *testing.T, rt *oci.Runtime, p sandbox.NetworkPolicy) sandbo
 	return c
 }
 
-// sh runs a script to its end, with a network of its own where p is not nil, and
-// returns what it printed.
-func sh(t *testing.T, c sandbox.Container, p *sandbox.NetworkPolicy, script string) (string, sandbox.Exit) {
-	t.Helper()
-	var out bytes.Buffer
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "exec 2>&1; " + script}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out, Network: p})
-	if err != nil {
-		t.Fatal(err)
-	}
-	exit, err := running.Wait()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.String(), exit
-}
-
-// fetch prints what is at a URL, or what kind of error is in the way.
-const fetch = `import sys, urllib.error, urllib.request
-try:
-    print(urllib.request.urlopen(sys.argv[1]).read().decode(), end="")
-except urllib.error.URLError as e:
-    print(type(e.reason).__name__, end="")
-except OSError as e:
-    print(type(e).__name__, end="")
-`
-
-func get(t *testing.T, c sandbox.Container, p *sandbox.NetworkPolicy, url string) (string, sandbox.Exit) {
-	t.Helper()
-	if _, err := os.Stat("/usr/bin/python3"); err != nil {
-		t.Skip("there is no python3 to fetch with")
-	}
-	return sh(t, c, p, "python3 -S -c '"+fetch+"' "+url)
-}
-
 // TestNetworkNames: a name is reached by its own address alone, and what is denied,
 // asked for and refused by the kernel is told.
 func TestNetworkNames(t *testing.T) {
@@ -108,7 +67,7 @@ func TestNetworkNames(t *testing.T) {
 		port := relaytest.NewGreeter(t).Port
 		names := relaytest.Names{"good.test": "127.0.0.1", "rebound.test": "127.0.0.1", "meta.test": "169.254.169.254", "other.example": "93.184.216.34"}
 		_, c := networked(t, oci.Options{Program: program, Resolver: names}, sandbox.NetworkPolicy{Allow: []string{"*.test", "127.0.0.1:" + port}, AllowDNS: true})
-		if got, exit := get(t, c, nil, "http://good.test:"+port); got != "hello good.test:"+port || exit.Network.Connections != 1 {
+		if got, exit := sandboxtest.Fetch(t, c, nil, "http://good.test:"+port); got != "hello good.test:"+port || exit.Network.Connections != 1 {
 			t.Errorf("%q, %+v", got, exit)
 		}
 		for url, want := range map[string]string{
@@ -116,11 +75,11 @@ func TestNetworkNames(t *testing.T) {
 			"http://meta.test/":                "connection to meta.test:80 refused: 169.254.169.254 is a service",
 			"http://[2606:4700:4700::1111]:8/": "tcp to [2606:4700:4700::1111]:8 refused: only TCP and name queries leave the sandbox",
 		} {
-			if got, exit := get(t, c, nil, url); got != "ConnectionResetError" && got != "ConnectionRefusedError" || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
+			if got, exit := sandboxtest.Fetch(t, c, nil, url); got != "ConnectionResetError" && got != "ConnectionRefusedError" || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
 				t.Errorf("%s: %q, %q", url, got, exit.Violations)
 			}
 		}
-		got, exit := sh(t, c, nil, "getent ahostsv4 other.example | head -1")
+		got, exit := sandboxtest.Script(t, c, nil, "getent ahostsv4 other.example | head -1")
 		if !strings.HasPrefix(got, "93.184.216.34") || !slices.Contains(exit.Network.Queries, "A other.example") || len(exit.Violations) > 0 {
 			t.Errorf("%q, %+v", got, exit)
 		}
@@ -129,25 +88,15 @@ func TestNetworkNames(t *testing.T) {
 
 // TestNetworkHostProxy: the host's proxy is for those processes that are to use it.
 func TestNetworkHostProxy(t *testing.T) {
-	asked := make(chan string, 10)
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked <- r.Method + " " + r.Host
-		conn, _, _ := w.(http.Hijacker).Hijack()
-		defer conn.Close()
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\n\r\n")
-		io.ReadFull(conn, make([]byte, 4))
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy")
-	}))
-	t.Cleanup(proxy.Close)
-	at, _ := url.Parse(proxy.URL)
+	proxy := relaytest.NewProxy(t)
 	flavours(t, func(t *testing.T, program string) {
 		policy := sandbox.NetworkPolicy{Mode: sandbox.NetworkAllowlist, Allow: []string{"index.test:80"}, HostProxy: true}
-		_, c := networked(t, oci.Options{Program: program, Resolver: relaytest.Names{}, Proxy: func(*url.URL) (*url.URL, error) { return at, nil }}, policy)
-		if got, exit := get(t, c, nil, "http://index.test/"); got != "proxy" || <-asked != "CONNECT index.test:80" {
+		_, c := networked(t, oci.Options{Program: program, Resolver: relaytest.Names{}, Proxy: proxy.Choose}, policy)
+		if got, exit := sandboxtest.Fetch(t, c, nil, "http://index.test/"); got != "proxy" || <-proxy.Asked != "CONNECT index.test:80" {
 			t.Errorf("%q, %+v", got, exit)
 		}
 		policy.HostProxy = false
-		if got, _ := get(t, c, &policy, "http://index.test/"); got != "gaierror" || len(asked) > 0 {
+		if got, _ := sandboxtest.Fetch(t, c, &policy, "http://index.test/"); got != "gaierror" || len(proxy.Asked) > 0 {
 			t.Errorf("without the proxy: %q", got)
 		}
 	})
@@ -164,12 +113,12 @@ func TestNetworkWorld(t *testing.T) {
 	flavours(t, func(t *testing.T, program string) {
 		rt, c := networked(t, oci.Options{Program: program}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
 		for _, s := range netns.Sysctls() {
-			got, _ := sh(t, c, nil, "cat "+s.Path+"; echo 1 >"+s.Path)
+			got, _ := sandboxtest.Script(t, c, nil, "cat "+s.Path+"; echo 1 >"+s.Path)
 			if value, rest, _ := strings.Cut(got, "\n"); strings.Join(strings.Fields(value), " ") != s.Value || !strings.Contains(rest, "Read-only") {
 				t.Errorf("%s: %q, want %q", s.Path, got, s.Value)
 			}
 		}
-		got, _ := sh(t, c, nil, "ls -A "+store+" | wc -l; touch "+store+"/x 2>&1 | grep -o 'Read-only\\|Permission'; ls -A /etc/ssl; cut -d: -f1 -s /proc/net/dev")
+		got, _ := sandboxtest.Script(t, c, nil, "ls -A "+store+" | wc -l; touch "+store+"/x 2>&1 | grep -o 'Read-only\\|Permission'; ls -A /etc/ssl; cut -d: -f1 -s /proc/net/dev")
 		if lines := strings.Fields(got); len(lines) != 4 || lines[3] != "lo" || lines[0] != strconv.Itoa(len(entries)) || lines[2] != "certs" {
 			t.Errorf("%q, want %d certificates", got, len(entries))
 		}
@@ -177,7 +126,7 @@ func TestNetworkWorld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if none, _ := sh(t, closed, nil, "ls /etc/ssl; cat /etc/resolv.conf"); !strings.Contains(none, "No such file") || strings.Contains(none, "nameserver") {
+		if none, _ := sandboxtest.Script(t, closed, nil, "ls /etc/ssl; cat /etc/resolv.conf"); !strings.Contains(none, "No such file") || strings.Contains(none, "nameserver") {
 			t.Errorf("without a network: %q", none)
 		}
 		caps, err := rt.Probe(t.Context())
@@ -191,10 +140,9 @@ func TestNetworkWorld(t *testing.T) {
 // goroutine and no namespace.
 func TestNetworkLeavesNothing(t *testing.T) {
 	flavours(t, func(t *testing.T, program string) {
-		defer debug.SetGCPercent(debug.SetGCPercent(-1)) // which closes what was forgotten
 		rt, c := networked(t, oci.Options{Program: program}, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull})
 		use := func(c sandbox.Container) {
-			sh(t, c, nil, "true")
+			sandboxtest.Script(t, c, nil, "true")
 			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/no/such/program"}}); err == nil {
 				t.Error("a program that is not there was started")
 			}
@@ -210,31 +158,12 @@ func TestNetworkLeavesNothing(t *testing.T) {
 			}
 		}
 		use(c)
-		files, goroutines := openFiles(), runtime.NumGoroutine()
+		nothingMore := sandboxtest.NothingMore(t)
 		for range 5 {
 			use(newNetworked(t, rt, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull}))
 		}
-		for range 500 {
-			if openFiles() <= files && runtime.NumGoroutine() <= goroutines {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if openFiles() > files || runtime.NumGoroutine() > goroutines {
-			t.Errorf("%d descriptors and %d goroutines, %d and %d before", openFiles(), runtime.NumGoroutine(), files, goroutines)
-		}
+		nothingMore()
 	})
-}
-
-// openFiles counts our descriptors without pipes, of which package net keeps some.
-func openFiles() (n int) {
-	entries, _ := os.ReadDir("/proc/self/fd")
-	for _, e := range entries {
-		if target, _ := os.Readlink("/proc/self/fd/" + e.Name()); !strings.HasPrefix(target, "pipe:") {
-			n++
-		}
-	}
-	return n
 }
 
 // TestNetworkOfOwnStack: gVisor's containers have no network of the namespace's, so

@@ -16,7 +16,6 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
@@ -121,7 +120,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host}
 	b.dir = filepath.Join(r.instance.Dir, b.id)
 	var err error
-	if b.image, err = r.images.Acquire(ctx, spec.Image); err != nil {
+	if b.image, err = r.images.Acquire(ctx, spec.Image, spec.Digest); err != nil {
 		return nil, err
 	}
 	if b.uid, err = r.ids.Take(); err != nil {
@@ -165,17 +164,8 @@ func (r *Runtime) check(ctx context.Context, spec sandbox.Spec) error {
 
 // create makes the container; its error leaves nothing running.
 func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, error) {
-	if err := r.openNetwork(b); err != nil {
-		r.ids.Give(b.uid)
-		return nil, err
-	}
 	defer b.joined()
-	if err := b.write(); err != nil {
-		b.outlet.Close()
-		r.ids.Give(b.uid)
-		return nil, fmt.Errorf("write the bundle: %w", err)
-	}
-	conn, pid, err := r.launch(b)
+	conn, pid, err := r.begin(b)
 	if err != nil {
 		b.outlet.Close()
 		r.ids.Give(b.uid)
@@ -196,7 +186,7 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	}
 	opts := guest.Options{
 		ID: b.id, Isolation: r.isolation(b), Arch: runtime.GOARCH, Trees: trees, Layers: b.links,
-		Network: b.spec.Network, Connect: b.connect(), Filter: seccomp.Options{NoUDP: !b.host.unified, AllowAffinity: true},
+		Network: b.spec.Network, Connect: b.connect(), Filter: b.filterOptions(),
 		Ended: running.ended, Remove: running.remove,
 	}
 	if r.flavour.ownKernel {
@@ -213,6 +203,17 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 		running.init = b.onlyProcess()
 	}
 	return c, nil
+}
+
+// begin makes what a container consists of, and starts the OCI runtime on it.
+func (r *Runtime) begin(b *bundle) (*pipes, int, error) {
+	if err := r.openNetwork(b); err != nil {
+		return nil, 0, err
+	}
+	if err := b.write(); err != nil {
+		return nil, 0, fmt.Errorf("write the bundle: %w", err)
+	}
+	return r.launch(b)
 }
 
 // engine is the OCI runtime of one container.
@@ -366,7 +367,7 @@ func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
 	for _, wall := range []struct{ name, detail string }{
 		{"namespaces", "mount, pid, net, ipc, uts, cgroup, user; made by " + r.flavour.program},
 		{"root", "an overlay over read-only toolchains, tmpfs for what is written"},
-		{"seccomp", "an allow-list of system calls"},
+		{"seccomp", r.flavour.filtered()},
 		{"landlock", "not used: the root holds nothing else"},
 		{"uid", "user ids of its own for each container"},
 		{"signals", "reach nothing outside"},

@@ -24,10 +24,8 @@ const (
 
 // poll looks at a server: does it accept runs, and how far is it?
 func (e *endpoint) poll(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, e.dial)
-	defer cancel()
 	begin := time.Now()
-	err := e.get(ctx, "readyz", nil, &struct{}{})
+	err := e.get(ctx, e.dial, "readyz", nil, &struct{}{})
 	took := time.Since(begin)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -105,7 +105,7 @@ func (c *container) mayStart(p sandbox.Process) error {
 		return errors.New("there is no program to start")
 	case c.deleted:
 		return fmt.Errorf("container %s is deleted", c.id)
-	case c.running != nil && !c.running.ended():
+	case c.running != nil && !c.running.Ended():
 		return fmt.Errorf("a process runs in container %s already", c.id)
 	}
 	return nil

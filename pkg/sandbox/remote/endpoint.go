@@ -27,6 +27,9 @@ type endpoint struct {
 	http *http.Client
 	key  Secret
 	dial time.Duration
+	// quick bounds answers that take no time there, and slow those for which it may
+	// have to get an image, or to unpack what is kept.
+	quick, slow time.Duration
 
 	mu      sync.Mutex
 	polling bool
@@ -43,7 +46,7 @@ func newEndpoint(e Endpoint, o Options) (*endpoint, error) {
 		return nil, err
 	}
 	return &endpoint{
-		Endpoint: e, base: base, key: o.APIKey, dial: o.DialTimeout, images: map[imageKey]knownImage{},
+		Endpoint: e, base: base, key: o.APIKey, dial: o.DialTimeout, quick: 2 * time.Minute, slow: 15 * time.Minute, images: map[imageKey]knownImage{},
 		http: &http.Client{
 			Transport: o.transport(socket),
 			// A redirect would take the key along.
@@ -93,11 +96,15 @@ func (e *endpoint) connect(ctx context.Context) (*websocket.Conn, error) {
 }
 
 // get asks for a JSON document.
-func (e *endpoint) get(ctx context.Context, path string, query url.Values, into any) error {
-	return e.do(ctx, http.MethodGet, path, query, nil, into)
+func (e *endpoint) get(ctx context.Context, patience time.Duration, path string, query url.Values, into any) error {
+	return e.do(ctx, patience, http.MethodGet, path, query, nil, into)
 }
 
-func (e *endpoint) do(ctx context.Context, method, path string, query url.Values, body io.Reader, into any) error {
+// do sends a request, whose answer has so much time: a server that says nothing would
+// hold up the run for ever, and the servers behind it.
+func (e *endpoint) do(ctx context.Context, patience time.Duration, method, path string, query url.Values, body io.Reader, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	u := e.base.JoinPath(path)
 	u.RawQuery = query.Encode()
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), body)
@@ -195,7 +202,7 @@ func (e *endpoint) image(ctx context.Context, spec sandbox.Spec) (sandbox.Image,
 		return known.Image, nil
 	}
 	var img sandbox.Image
-	if err := e.get(ctx, "v1/runtime/image", key.query(), &img); err != nil {
+	if err := e.get(ctx, e.slow, "v1/runtime/image", key.query(), &img); err != nil {
 		return sandbox.Image{}, err
 	}
 	if img.IsZero() || len(img.Env) > 1000 {

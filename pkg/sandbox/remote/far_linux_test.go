@@ -5,10 +5,13 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -64,15 +67,7 @@ func TestToolchains(t *testing.T) {
 // A container is not made with another toolchain than the run was planned with.
 func TestToolchainChanges(t *testing.T) {
 	dir := t.TempDir()
-	python := func(version string) {
-		script := "#!/bin/sh\necho Python " + version + "\n"
-		if err := os.WriteFile(filepath.Join(dir, "python3"), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(filepath.Join(dir, "python3"), time.Time{}, time.Now().Add(time.Duration(len(version))*time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	python := func(version string) { pretendPython(t, dir, version) }
 	python("3.11.1")
 	f := serve(t, func(o *server.Options) { o.Containers.Config.Host.Path = []string{dir} })
 	rt := opened(t, remote.Options{}, f)
@@ -89,6 +84,58 @@ func TestToolchainChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	create(t, rt, spec)
+}
+
+// pretendPython makes a toolchain that has but a version.
+func pretendPython(t *testing.T, dir, version string) {
+	t.Helper()
+	name := filepath.Join(dir, "python3")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\necho Python "+version+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(name, time.Time{}, time.Now().Truncate(time.Hour).Add(time.Duration(len(version))*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where the server that a run was planned with is gone, the container is made on one
+// that has the same toolchain, and on no other.
+func TestFailoverMeetsAnotherToolchain(t *testing.T) {
+	same, different := t.TempDir(), t.TempDir()
+	pretendPython(t, same, "3.11.1")
+	pretendPython(t, different, "3.12.10")
+	serveWith := func(dir string) *far {
+		return serve(t, keyless, func(o *server.Options) { o.Containers.Config.Host.Path = []string{dir} })
+	}
+	planned, other, twin := serveWith(same), serveWith(different), serveWith(same)
+	var open atomic.Bool // to whom a run is not planned with
+	gate := func(f *far) remote.Endpoint {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !open.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			f.ServeHTTP(w, r)
+		}))
+		t.Cleanup(s.Close)
+		return remote.Endpoint{URL: s.URL}
+	}
+	rt := opened(t, remote.Options{Endpoints: []remote.Endpoint{{URL: planned.url}, gate(other), gate(twin)}})
+	spec := small
+	spec.Language = "python"
+	if _, err := rt.Image(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	open.Store(true)
+	planned.Drain()
+	create(t, rt, spec)
+	if there, elsewhere := twin.runtime.manager.Alive(), other.runtime.manager.Alive(); len(there) != 1 || len(elsewhere) != 0 {
+		t.Errorf("alive are %q with the same toolchain, and %q with another", there, elsewhere)
+	}
+	twin.Drain()
+	if _, err := rt.Create(t.Context(), spec); !errors.Is(err, syscall.EAGAIN) || !strings.Contains(err.Error(), "it has another toolchain for python") {
+		t.Errorf("with the other one alone: %v", err)
+	}
 }
 
 // A version that has another name on the host has its plain one in the container.

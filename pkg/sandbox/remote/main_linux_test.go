@@ -114,7 +114,12 @@ func keyless(o *server.Options) { o.Keys, o.LoopbackOnly = nil, true }
 
 func (f *far) newKey(t testing.TB, scopes ...string) string {
 	t.Helper()
-	key, _, err := f.keys.Create(t.Context(), auth.NewKey{Tenant: "near", Scopes: scopes})
+	return f.newKeyOf(t, "near", scopes...)
+}
+
+func (f *far) newKeyOf(t testing.TB, tenant string, scopes ...string) string {
+	t.Helper()
+	key, _, err := f.keys.Create(t.Context(), auth.NewKey{Tenant: tenant, Scopes: scopes})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"path"
@@ -135,7 +136,8 @@ func (o Options) transport(socket string) *http.Transport {
 		return o.Transport
 	}
 	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: DefaultDialTimeout,
+		DialContext: (&net.Dialer{Timeout: o.DialTimeout}).DialContext,
+		Proxy:       http.ProxyFromEnvironment, TLSHandshakeTimeout: DefaultDialTimeout,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 8, DisableCompression: true,
 	}
 }

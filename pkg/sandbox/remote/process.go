@@ -6,6 +6,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -20,18 +21,16 @@ const (
 
 // process is a program on another server.
 type process struct {
+	alive.Ending
+
 	c      *container
 	call   *tunnel.Call
 	output stdio.Output
 	hurry  sync.Once
-
-	done chan struct{} // closed when exit and err are set
-	exit sandbox.Exit
-	err  error
 }
 
 func newProcess(c *container, call *tunnel.Call, p sandbox.Process) *process {
-	pr := &process{c: c, call: call, done: make(chan struct{})}
+	pr := &process{c: c, call: call, Ending: alive.NewEnding()}
 	pr.output.Fail = func() { _ = pr.Kill() }
 	if p.Stdin != nil {
 		go stdio.Feed(call.Writer(channelStdin), p.Stdin, false)
@@ -47,46 +46,31 @@ func newProcess(c *container, call *tunnel.Call, p sandbox.Process) *process {
 
 // finish waits for the end.
 func (pr *process) finish() {
-	defer close(pr.done)
+	defer pr.End()
 	answer, err := pr.call.Wait(pr.c.runtime.ctx)
 	failed := pr.output.Wait()
 	switch {
 	case err != nil:
-		pr.err = pr.c.failed(err)
+		pr.Err = pr.c.failed(err)
 	case answer.Exit == nil:
-		pr.err = errors.New("the other server does not say how the program ended")
+		pr.Err = errors.New("the other server does not say how the program ended")
 	default:
-		pr.exit = *answer.Exit
+		pr.Exit = *answer.Exit
 	}
-	pr.exit.WriteError = failed
-	if pr.exit.Metrics.Sources == nil {
-		pr.exit.Metrics.Sources = map[string]string{}
+	pr.Exit.WriteError = failed
+	if pr.Exit.Metrics.Sources == nil {
+		pr.Exit.Metrics.Sources = map[string]string{}
 	}
-}
-
-func (pr *process) ended() bool {
-	select {
-	case <-pr.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// Wait implements [sandbox.Running].
-func (pr *process) Wait() (sandbox.Exit, error) {
-	<-pr.done
-	return pr.exit, pr.err
 }
 
 // tell asks for something that a process which has ended needs no more.
 func (pr *process) tell(r tunnel.Request) error {
-	if pr.ended() {
+	if pr.Ended() {
 		return nil
 	}
 	r.Call = pr.call.ID()
 	_, err := pr.c.do(pr.c.runtime.ctx, r)
-	if pr.ended() {
+	if pr.Ended() {
 		return nil
 	}
 	return err
@@ -110,8 +94,8 @@ func (pr *process) Resize(rows, cols uint16) error {
 
 // Metrics implements [sandbox.Running].
 func (pr *process) Metrics() (sandbox.Metrics, error) {
-	if pr.ended() {
-		return pr.exit.Metrics, pr.err
+	if pr.Ended() {
+		return pr.Exit.Metrics, pr.Err
 	}
 	answer, err := pr.c.do(pr.c.runtime.ctx, tunnel.Request{Op: tunnel.OpMetrics, Call: pr.call.ID()})
 	if err != nil || answer.Metrics == nil {

@@ -82,7 +82,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	var c sandbox.Capabilities
 	err := r.try(ctx, func(e *endpoint) error {
 		c = sandbox.Capabilities{}
-		if err := e.get(ctx, "v1/runtime", nil, &c); err != nil {
+		if err := e.get(ctx, e.quick, "v1/runtime", nil, &c); err != nil {
 			return err
 		}
 		if err := tunnel.CheckCapabilities(&c); err != nil {
@@ -124,7 +124,7 @@ func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (boo
 	var answer struct {
 		Kept bool `json:"kept"`
 	}
-	err := r.try(ctx, func(e *endpoint) error { return e.get(ctx, keptPath(name), r.keptQuery(spec), &answer) })
+	err := r.try(ctx, func(e *endpoint) error { return e.get(ctx, e.quick, keptPath(name), r.keptQuery(spec), &answer) })
 	return answer.Kept, err
 }
 
@@ -137,7 +137,7 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, cont
 			return &refusal{reason: "not tried: what is to be kept was sent already", again: true}
 		}
 		body := &once{Reader: content, begun: &sent}
-		return e.do(ctx, http.MethodPut, keptPath(name), r.keptQuery(spec), body, &struct{}{})
+		return e.do(ctx, e.slow, http.MethodPut, keptPath(name), r.keptQuery(spec), body, &struct{}{})
 	})
 }
 

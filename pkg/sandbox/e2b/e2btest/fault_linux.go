@@ -1,6 +1,9 @@
 package e2btest
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -19,11 +22,24 @@ func On(method, path string, times int, f Fault) Fault {
 	}
 }
 
-// After lets so many requests through before a fault.
-func After(times int, f Fault) Fault {
+// Saying limits a fault to requests whose body has a text in a string of its JSON.
+func Saying(text string, f Fault) Fault {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // which no string is the reason of
+	}
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) bool {
+		body, err := io.ReadAll(io.LimitReader(r.Body, maxRequestBytes))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return err == nil && bytes.Contains(body, quoted[1:len(quoted)-1]) && f(w, r, next)
+	}
+}
+
+// Times limits a fault to so many requests of those that it would answer.
+func Times(times int, f Fault) Fault {
 	var n atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) bool {
-		return n.Add(1) > int64(times) && f(w, r, next)
+		return n.Add(1) <= int64(times) && f(w, r, next)
 	}
 }
 

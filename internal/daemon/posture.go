@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/posture"
+)
+
+// inspect looks at a sandbox from inside before anybody's program is: a server whose
+// isolation is not what it says serves nobody. What cannot be made now, because
+// nothing works here or an image is still to be pulled, is for the runs to say.
+//
+// The containers of other machines are not looked at: they answer for themselves, and
+// may cost money.
+func (d *Daemon) inspect(ctx context.Context) error {
+	if fault.Off("posture", "inspect") {
+		return nil
+	}
+	switch d.runtime.Name() {
+	case "local", "oci", "docker":
+	default:
+		return nil
+	}
+	c, err := d.runtime.Create(ctx, posture.Spec(d.cfg.Isolation))
+	if err != nil {
+		d.log.Warn("the sandbox was not looked at from inside: there is none yet", "error", err)
+		return nil
+	}
+	defer func() { _ = c.Delete(context.WithoutCancel(ctx)) }() // or when the runtime closes
+	p, err := posture.Take(ctx, c)
+	if err != nil {
+		return err
+	}
+	if faults := p.Faults(); len(faults) > 0 {
+		return fmt.Errorf("the isolation of this host is not what it should be, so nothing is served; sandbox-run doctor --posture shows all of it: %s", strings.Join(faults, "; "))
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package posture
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Faults says what of a posture is not as the isolation promises: nothing, where all
+// is well. It holds the posture against the mechanisms that the runtime calls enforced,
+// for a container without a network, and against the rule of its level.
+func (p *Posture) Faults() (faults []string) {
+	if p.Isolation.Level == sandbox.LevelNone {
+		return nil // which promises nothing
+	}
+	for _, l := range p.Lines {
+		if want := p.fault(l); want != "" {
+			faults = append(faults, fmt.Sprintf("%s is %q: %s", l.Key, l.Value, want))
+		}
+	}
+	return append(faults, p.calls()...)
+}
+
+func (p *Posture) enforced(mechanism string) bool {
+	return p.Isolation.Mechanisms[mechanism] == api.Enforced
+}
+
+func (p *Posture) full() bool { return p.Isolation.Level == sandbox.LevelFull }
+
+// ownKernel tells whether files, devices and mounts are those of a kernel of the
+// container's own, such as gVisor's: they lead nowhere else.
+func (p *Posture) ownKernel() bool { return p.enforced("kernel") || p.enforced("vm") }
+
+// fault says what is wrong with a line, or nothing.
+func (p *Posture) fault(l Line) string {
+	kind, what, _ := strings.Cut(l.Key, " ")
+	switch {
+	case p.ownKernel() && slices.Contains([]string{"mount", "device", "reads", "writes"}, kind):
+		return ""
+	case l.Key == "descriptors" && l.Value != "0":
+		return "a program is given its three streams and no other descriptor"
+	case l.Key == "environment" && l.Value != "PATH":
+		return "a program is given the variables of the request and no others"
+	case kind == "status":
+		return p.statusFault(what, l.Value)
+	case l.Key == "limit core file size" && l.Value != "1 1" && !p.ownKernel():
+		return "nothing dumps core, and no crash starts a handler of the host's: it takes a limit of one byte"
+	case kind == "mount" && p.full() && p.enforced("namespaces"):
+		return mountFault(what, l.Value)
+	case kind == "namespace" && l.Value == "ours" && p.full() && p.enforced("namespaces") && what != "time":
+		return "no namespace but that of time is the host's"
+	case l.Key == "process cgroup" && p.full() && p.enforced("namespaces") && !rootGroups(l.Value):
+		return "the paths of control groups tell about the host"
+	case kind == "device" && l.Value == "works" && !slices.Contains(harmless, what):
+		return "a device that nobody needs"
+	case kind == "reads" && l.Value == "works":
+		return p.readFault(what)
+	case kind == "writes" && l.Value == "works":
+		return "a lever that reaches beyond the program"
+	case kind == "socket":
+		return p.socketFault(what, l.Value)
+	}
+	return ""
+}
+
+func (p *Posture) statusFault(what, value string) string {
+	switch {
+	case slices.Contains(capabilities, what) && what != "CapBnd" && strings.Trim(value, "0") != "":
+		return "a program has no capabilities"
+	case what == "CapBnd" && strings.Trim(value, "0") != "" && p.full() && !p.enforced("vm"):
+		return "a program can never have capabilities"
+	case what == "NoNewPrivs" && value != "1" && p.enforced("no_new_privs"):
+		return "executing a file gives no rights"
+	case what == "Seccomp" && value != "2" && p.enforced("seccomp"):
+		return "a filter is installed"
+	case what == "Groups" && len(strings.Fields(value)) > 1:
+		return "a program is in one group"
+	case what == "Uid" && slices.Contains(strings.Fields(value), "0"):
+		return "a program is not root"
+	}
+	return ""
+}
+
+// writable are the mount points of a container that programs can write to.
+var writable = []string{sandbox.WorkspaceDir, sandbox.BuildDir, "/tmp", "/dev", "/proc", "/etc/resolv.conf"}
+
+func mountFault(target, how string) string {
+	_, list, _ := strings.Cut(how, " ")
+	options := strings.Split(list, ",")
+	within := slices.ContainsFunc(writable, func(w string) bool { return below(target, w) })
+	device := target == "/" || below(target, "/dev") // the root holds our nodes, and is read-only
+	switch {
+	case target != "/proc" && below(target, "/proc"): // a mask: nothing, or a device that swallows
+		if !slices.Contains(options, "ro") && !slices.Contains(options, "noexec") {
+			return "a mask could be written to"
+		}
+	case !slices.Contains(options, "nosuid"):
+		return "set-id files would give rights"
+	case !device && !slices.Contains(options, "nodev"):
+		return "device nodes could be opened"
+	case !within && !slices.Contains(options, "ro"):
+		return "it could be written to"
+	}
+	return ""
+}
+
+// below tells whether a clean path is a directory or below it.
+func below(name, dir string) bool {
+	rest, found := strings.CutPrefix(name, dir)
+	return found && (rest == "" || rest[0] == '/')
+}
+
+// capabilities are the sets that /proc/self/status has.
+var capabilities = []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"}
+
+func rootGroups(value string) bool {
+	return !slices.ContainsFunc(strings.Fields(value), func(line string) bool { return !strings.HasSuffix(line, ":/") })
+}
+
+// harmless are devices that every container has.
+var harmless = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx"}
+
+// readFault: at restricted a program sees the root and /proc of the host, as far as
+// Landlock and the files' modes let it.
+func (p *Posture) readFault(name string) string {
+	if !p.full() && below(name, "/proc") && !below(name, "/proc/1") {
+		return ""
+	}
+	if name == "/proc/self/mem" {
+		return ""
+	}
+	return "it tells about the host"
+}
+
+// socketFault: without a network AF_UNIX alone is left.
+func (p *Posture) socketFault(family, value string) string {
+	if !p.enforced("seccomp") || family == "1" || !strings.Contains(value, "works") {
+		return ""
+	}
+	return "without a network there are sockets of AF_UNIX alone"
+}
+
+// calls holds the answers to system calls against the policy.
+func (p *Posture) calls() (faults []string) {
+	if !p.enforced("seccomp") {
+		return nil
+	}
+	arch, err := seccomp.ArchOf(runtime.GOARCH)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	policy, err := seccomp.NewInterpreter(seccomp.Default(seccomp.Options{Restricted: !p.full(), AllowAffinity: true}), arch)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	const all = ^uint64(0)
+	for _, l := range p.Lines {
+		number, isCall := strings.CutPrefix(l.Key, "call ")
+		n, err := strconv.Atoi(number)
+		if !isCall || err != nil {
+			continue
+		}
+		action, why := policy.Decide(n, [6]uint64{all, all, all, all, all, all})
+		if errno, fails := action.Errno(); fails && l.Value != errno.String() {
+			faults = append(faults, fmt.Sprintf("system call %d (%s) answers %s: the policy refuses it with %s %s", n, arch.Name(n), l.Value, errno, why))
+		}
+	}
+	return faults
+}

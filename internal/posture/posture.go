@@ -1,0 +1,46 @@
+package posture
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// Line is one thing that was seen.
+type Line struct{ Key, Value string }
+
+// Posture is what was seen, in the order of looking.
+type Posture struct {
+	// Isolation is what the runtime says of the container.
+	Isolation sandbox.Isolation
+	Lines     []Line
+}
+
+func (p *Posture) add(key, format string, a ...any) {
+	p.Lines = append(p.Lines, Line{key, fmt.Sprintf(format, a...)})
+}
+
+// Value is what was seen under a key, or empty.
+func (p *Posture) Value(key string) string {
+	for _, l := range p.Lines {
+		if l.Key == key {
+			return l.Value
+		}
+	}
+	return ""
+}
+
+// String has a line for each thing that was seen.
+func (p *Posture) String() string {
+	var b strings.Builder
+	for _, l := range p.Lines {
+		fmt.Fprintf(&b, "%s\t%s\n", l.Key, l.Value)
+	}
+	return b.String()
+}
+
+// Spec is a container to look at: an ordinary one without a network.
+func Spec(level sandbox.Level) sandbox.Spec {
+	return sandbox.Spec{Tenant: "posture", Level: level, Disk: sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}, NoFetch: true}
+}

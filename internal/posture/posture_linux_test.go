@@ -1,0 +1,33 @@
+package posture_test
+
+import (
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/internal/posture"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
+)
+
+func TestPosture(t *testing.T) {
+	rt, err := local.New(local.Options{RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted} {
+		t.Run(string(level), func(t *testing.T) {
+			c, err := rt.Create(t.Context(), posture.Spec(level))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := posture.Take(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("\n%s", p)
+			for _, fault := range p.Faults() {
+				t.Error(fault)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package tunnel
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// piped are the two ends of a connection that holds nothing: what one side does not
+// read, the other cannot write. It works where time is made up.
+func piped(t *testing.T) (near, far *websocket.Conn) {
+	t.Helper()
+	client, server := net.Pipe()
+	accepted := make(chan *websocket.Conn, 1)
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- conn
+	})}
+	go func() { _ = s.Serve(&once{conn: server}) }()
+	dial := func(context.Context, string, string) (net.Conn, error) { return client, nil }
+	near, _, err := websocket.Dial(t.Context(), "http://pipe/", &websocket.DialOptions{ //nolint:bodyclose // the library has it
+		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: dial}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(); near.CloseNow(); client.Close(); server.Close() })
+	return near, <-accepted
+}
+
+// once is a listener that one connection comes to.
+type once struct {
+	mu   sync.Mutex
+	conn net.Conn
+}
+
+func (o *once) Accept() (net.Conn, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	conn := o.conn
+	if o.conn = nil; conn == nil {
+		return nil, http.ErrServerClosed
+	}
+	return conn, nil
+}
+
+func (*once) Close() error   { return nil }
+func (*once) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A side that shows life, and takes nothing, is hung up on: whoever sends would wait
+// for ever, and with it whoever wants to end the container.
+func TestNeverReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, conn := piped(t)
+		far := Far(t.Context(), conn, func(c *Call) Answer {
+			_, err := io.Copy(c.Writer(1), zeros{})
+			return Failed(err)
+		})
+		_ = near.Write(t.Context(), websocket.MessageBinary, message(kindOpen, 0, 1, `{"op":"walk"}`))
+		var alive sync.WaitGroup
+		alive.Go(func() {
+			for near.Write(t.Context(), websocket.MessageBinary, message(kindAlive, 0, 0, "")) == nil {
+				time.Sleep(aliveEvery)
+			}
+		})
+		<-far.Done()
+		if err := far.Err(); !strings.Contains(err.Error(), "nothing was taken") {
+			t.Error(err)
+		}
+		far.Close()
+		alive.Wait() // time stands still when we have returned
+	})
+}
+
+// One that is silent is hung up on as well, and one that is only slow is not.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, conn := piped(t)
+		go func() { // reads, and says nothing
+			for {
+				if _, _, err := near.Read(t.Context()); err != nil {
+					return
+				}
+			}
+		}()
+		far := Far(t.Context(), conn, func(*Call) Answer { return Answer{} })
+		<-far.Done()
+		if err := far.Err(); !strings.Contains(err.Error(), "nothing was heard") {
+			t.Error(err)
+		}
+		far.Close()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		a, b := piped(t)
+		near, far := Near(t.Context(), a), Far(t.Context(), b, func(*Call) Answer {
+			time.Sleep(answerPatience - time.Second)
+			return Answer{}
+		})
+		if _, err := near.Do(t.Context(), Request{Op: OpUsage}); err != nil {
+			t.Error(err)
+		}
+		near.Close()
+		far.Close()
+	})
+}
