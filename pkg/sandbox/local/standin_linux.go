@@ -144,18 +144,21 @@ func linkTree(source, target string, link func(from, to string) error, made func
 	return err
 }
 
-// ownAtTop copies the files right below a cache and links the others. There tools keep
-// what they lock, such as the trim.txt of the go command: a lock on the file behind a
-// link is everybody's, and one program could hold up all who compile.
+// ownAtTop copies the small files right below a cache and links the others. There tools
+// keep what they lock, such as the trim.txt of the go command: a lock on the file behind
+// a link is everybody's, and one program could hold up all who compile.
 func ownAtTop(source string, link func(from, to string) error) func(from, to string) error {
 	return func(from, to string) error {
 		info, err := os.Lstat(from)
-		if err != nil || filepath.Dir(from) != filepath.Clean(source) || !info.Mode().IsRegular() {
+		if err != nil || filepath.Dir(from) != filepath.Clean(source) || !info.Mode().IsRegular() || info.Size() > lockFile {
 			return errors.Join(err, link(from, to))
 		}
 		return copyFile(from, to, info)
 	}
 }
+
+// lockFile is more than a file holds that is there to be locked, in bytes.
+const lockFile = 64 << 10
 
 // anyLink links like [hardLink], and makes symbolic links again.
 func anyLink(from, to string) error {
