@@ -112,7 +112,7 @@ func TestE2B(t *testing.T) {
 
 func (c verdictCase) e2bRefuses(t *testing.T, u user, lang string) {
 	o := invocation{user: u, args: append([]string{"--lang", lang, "--code", c.sources[lang]}, c.args...)}.run(t)
-	if o.code != 2 || !strings.Contains(o.stderr, "the memory limit cannot be enforced here: the E2B template has 512 MiB") {
+	if o.code != 2 || !strings.Contains(o.stderr, "the memory limit cannot be enforced here: programs have 512 MiB, and nothing holds less") {
 		t.Errorf("%+v", o)
 	}
 }

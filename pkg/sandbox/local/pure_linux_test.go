@@ -125,7 +125,7 @@ func TestRlimits(t *testing.T) {
 		}
 		return out
 	}
-	base := []string{"core 0/0", "memlock 65536/65536", "msgqueue 0/0", "nice 0/0", "rtprio 0/0", "sigpending 1024/1024", fmt.Sprintf("stack %d/%d", 8<<20, unlimited)}
+	base := []string{"core 1/1", "memlock 65536/65536", "msgqueue 0/0", "nice 0/0", "rtprio 0/0", "sigpending 1024/1024", fmt.Sprintf("stack %d/%d", 8<<20, unlimited)}
 	for _, tc := range []struct {
 		name   string
 		walls  walls
