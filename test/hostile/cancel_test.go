@@ -1,0 +1,95 @@
+package hostile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+// goneRequests take their time in each phase: where a compiler runs, where a program
+// is deaf, where there is much to write before and much to collect afterwards.
+func goneRequests() map[string]api.Request {
+	files := map[string]api.InputFile{}
+	for i := range 500 {
+		files[fmt.Sprintf("in/%d", i)] = api.InputFile{Content: "x"}
+	}
+	return map[string]api.Request{
+		"c":      {Language: "c", Code: "#include <unistd.h>\nint main(void) { if (fork() == 0) setsid(); for (;;) pause(); }"},
+		"bash":   {Language: "bash", Code: "trap '' TERM INT HUP; setsid sleep 100 & while :; do sleep 100; done", Files: files},
+		"python": {Language: "python", Code: "for n in range(3000): open(f'{n}', 'w').write('x' * 500)", Collect: &[]string{"**"}},
+	}
+}
+
+// TestC17 has clients go away at every moment of a run: nobody is left who runs for
+// them, and nothing of theirs.
+func TestC17(t *testing.T) {
+	for _, c := range combinations() {
+		for lang, req := range goneRequests() {
+			t.Run(c.String()+"/"+lang, func(t *testing.T) {
+				c.start(t)
+				c.warm(t, lang)
+				neighbour := c.neighbour(t)
+				for wait := time.Millisecond; wait < time.Second; wait *= 2 {
+					ctx, cancel := context.WithTimeout(t.Context(), wait)
+					_, err := c.client.Execute(ctx, req)
+					cancel()
+					if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("gone after %v: %v", wait, err)
+					}
+				}
+				neighbour()
+				c.idles(t)
+				c.greets(t, lang)
+				c.check(t)
+			})
+		}
+	}
+}
+
+// TestC17Crowd has many clients go away at once.
+func TestC17Crowd(t *testing.T) {
+	const clients = 24
+	for _, c := range combinations() {
+		t.Run(c.String(), func(t *testing.T) {
+			c.start(t)
+			c.warm(t, "bash")
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			gone := make(chan error, clients)
+			for range clients {
+				go func() {
+					_, err := c.client.Execute(ctx, api.Request{Language: "bash", Code: "trap '' TERM; while :; do sleep 100; done", TimeoutSeconds: 100})
+					gone <- err
+				}()
+			}
+			if !testenv.Within(20*time.Second, func() bool { h, err := c.client.Health(t.Context()); return err == nil && h.Load == clients }) {
+				t.Error("the clients do not all run")
+			}
+			cancel()
+			for range clients {
+				if err := <-gone; !errors.Is(err, context.Canceled) {
+					t.Errorf("a client that went away: %v", err)
+				}
+			}
+			c.idles(t)
+			c.client.Close() // connections that wait for a next request
+			c.greets(t, "bash")
+			c.check(t)
+		})
+	}
+}
+
+// idles fails when the server has runs that nobody waits for.
+func (c *combination) idles(t *testing.T) {
+	t.Helper()
+	var h *api.Health
+	var err error
+	if !testenv.Within(10*time.Second, func() bool { h, err = c.client.Health(t.Context()); return err == nil && h.Load == 0 }) {
+		t.Errorf("the server runs %+v, %v, and nobody asks for it", h, err)
+	}
+}

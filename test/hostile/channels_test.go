@@ -1,0 +1,271 @@
+package hostile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// TestChannels has two runs go on at once: main, which says ready once it holds or
+// watches something, and next.py, which tries to notice or to disturb it. What both
+// say after that is the row's stdout, first that of next. Each such file of
+// rows/channels is a row in every other way.
+func TestChannels(t *testing.T) {
+	names, err := fs.Glob(rowFiles, "rows/channels/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no channels", err)
+	}
+	for i, name := range names {
+		text, err := rowFiles.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := parseRow(strings.TrimSuffix(path.Base(name), ".txtar"), text)
+		if err != nil || r.files["next.py"] == "" {
+			t.Fatalf("%s: %v, or no next.py", name, err)
+		}
+		if *only != "" && *only != r.name && !slices.Contains(r.ids, *only) {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			for _, v := range variants(r, i) {
+				t.Run(v.combination.String()+"/"+v.lang, func(t *testing.T) { v.pair(t) })
+			}
+		})
+	}
+	writeTable(t)
+}
+
+// pair runs main until next has ended.
+func (v variant) pair(t *testing.T) {
+	defer func() { seen = append(seen, sight{v, t.Failed(), t.Skipped()}) }()
+	if why := v.row.field("skip", v.words()); why != "" {
+		t.Skip(why)
+	}
+	c := v.combination
+	c.start(t)
+	c.warm(t, v.lang)
+	c.warm(t, "python")
+	first, err := v.row.asked(v.lang, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.TimeoutSeconds = 60 // it is cancelled when next has ended
+	second := first
+	second.Language, second.Entry = "python", "next.py"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var said, heard strings.Builder
+	var running sync.WaitGroup
+	ready := false
+	r, err := c.client.Stream(ctx, first, func(e api.Event) error {
+		if e.Type != api.EventStdout {
+			return nil
+		}
+		said.WriteString(e.Data)
+		if ready || !strings.Contains(said.String(), "ready\n") {
+			return nil
+		}
+		ready = true
+		running.Go(func() {
+			defer cancel()
+			r, err := c.client.Execute(t.Context(), second)
+			if err != nil {
+				t.Errorf("next: %v", err)
+				return
+			}
+			if r.Status != api.StatusOK {
+				t.Errorf("next: status %s, %s, stderr %.2000s", r.Status, r.Message, r.Stderr)
+			}
+			heard.WriteString(r.Stdout)
+		})
+		return nil
+	})
+	running.Wait()
+	if !ready || !errors.Is(err, context.Canceled) {
+		if r != nil {
+			t.Logf("main: status %s, %s\nstdout: %.2000s\nstderr: %.2000s", r.Status, r.Message, r.Stdout, r.Stderr)
+		}
+		t.Fatalf("main ended before next: %v", err)
+	}
+	_, saw, _ := strings.Cut(said.String(), "ready\n")
+	want := v.row.field("stdout", v.words())
+	if want == "" {
+		want = `^done\n$`
+	}
+	if got := heard.String() + saw; !regexp.MustCompile(want).MatchString(got) {
+		t.Errorf("together they say %.4000q, which does not match %s", got, want)
+	}
+	c.greets(t, v.lang)
+	c.check(t)
+}
+
+// TestTokensStayApart is D26: of a hundred runs at once, each gives back its own
+// input, arguments and files, and nothing of another.
+func TestTokensStayApart(t *testing.T) {
+	const script = `import os, sys
+token = sys.stdin.read()
+with open("kept", "x") as f: f.write(token)
+sys.stderr.write(open("given").read())
+os.write(1, (token + sys.argv[1] + os.environ["TOKEN"]).encode())`
+	each(t, "D26", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		var running sync.WaitGroup
+		slots := make(chan struct{}, 16)
+		for i := range 100 {
+			running.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				token := fmt.Sprintf("<%03d>", i)
+				r, err := c.client.Execute(t.Context(), api.Request{
+					Language: "python", Code: script, Stdin: token, Args: []string{token}, Env: map[string]string{"TOKEN": token},
+					Files: map[string]api.InputFile{"given": {Content: token}}, TimeoutSeconds: 30,
+				})
+				if err != nil {
+					t.Error(err)
+				} else if r.Stdout != token+token+token || r.Stderr != token || len(r.Files) != 1 || r.Files["kept"].Content != token {
+					t.Errorf("%s: status %s, %s, stdout %q, stderr %q, files %v", token, r.Status, r.Message, r.Stdout, r.Stderr, r.Files)
+				}
+			})
+		}
+		running.Wait()
+		c.client.Close() // sixteen connections of ours
+		c.check(t)
+	})
+}
+
+// posture prints what a process inherits, and what lies around it.
+const posture = `import os, resource, signal, threading
+print(os.umask(0o22), os.getcwd(), os.getuid() == os.getgid(), len(os.getgroups()), os.getpriority(os.PRIO_PROCESS, 0), os.sched_getscheduler(0))
+for name in sorted(n for n in dir(resource) if n.startswith("RLIMIT_")):
+    print(name, resource.getrlimit(getattr(resource, name)))
+for line in open("/proc/self/status"):
+    if line.split(":")[0] in ("SigBlk", "SigIgn", "SigPnd", "ShdPnd", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Seccomp_filters", "Threads", "CoreDumping"):
+        print(line.split())
+print(len(os.sched_getaffinity(0)), [signal.getitimer(t) for t in (0, 1, 2)], threading.active_count(), sorted(os.environ))
+for fd in range(64):
+    try: print(fd, os.readlink(f"/proc/self/fd/{fd}").split(":")[0])
+    except OSError: pass
+for top in ("/tmp", "/var/tmp", "/dev/shm", "/dev/pts", "/dev/mqueue", "/workspace", os.environ["TMPDIR"], os.getcwd()):
+    try: print(sorted(os.listdir(top)))
+    except OSError as e: print(e.errno)
+print(open("/proc/self/oom_score_adj").read(), open("/proc/self/coredump_filter").read(), open("/proc/self/personality").read() if os.access("/proc/self/personality", os.R_OK) else "", open("/proc/self/timerslack_ns").read())`
+
+// drift changes all of that, and leaves what it can.
+const drift = `import ctypes, os, resource, signal, subprocess
+os.umask(0)
+for s in range(1, 65):
+    try: signal.signal(s, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))
+for name in (n for n in dir(resource) if n.startswith("RLIMIT_")):
+    try: resource.setrlimit(getattr(resource, name), (0 if "CORE" in name else resource.getrlimit(getattr(resource, name))[0],) * 2)
+    except (OSError, ValueError): pass
+libc = ctypes.CDLL(None)
+libc.shmget(77, 4096, 0o1666); libc.semget(77, 1, 0o1666); libc.msgget(77, 0o1666)
+for top in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/workspace", os.environ["TMPDIR"], os.environ["HOME"]):
+    try:
+        open(top + "/left", "w").write("left")
+        os.mkdir(top + "/directory", 0)
+        os.mkfifo(top + "/fifo")
+    except OSError: pass
+for name in ("oom_score_adj", "coredump_filter", "timerslack_ns"):
+    try: open("/proc/self/" + name, "w").write("1000")
+    except OSError: pass
+try: os.nice(19)
+except OSError: pass
+subprocess.Popen(["sleep", "1000"], start_new_session=True)
+print("done")`
+
+// TestPosture is D12 to D14: what a run inherits is the same before and after one that
+// has changed all that it could.
+func TestPosture(t *testing.T) {
+	each(t, "D12", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		run := func(code string) string {
+			t.Helper()
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: code})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != api.StatusOK {
+				t.Errorf("status %s, %s\n%s", r.Status, r.Message, r.Stderr)
+			}
+			return ownDirectory.ReplaceAllString(r.Stdout, "/ID")
+		}
+		first := run(posture)
+		for range 3 {
+			run(drift)
+			if now := run(posture); now != first {
+				t.Errorf("it was\n%s\nand is\n%s", first, now)
+			}
+		}
+		c.check(t)
+	})
+}
+
+// ownDirectory is the part of a path that names a container.
+var ownDirectory = regexp.MustCompile(`/i[0-9a-f]+-[0-9a-f]+-\d+`)
+
+// TestChance is D21 and D23: what must be by chance differs between runs.
+func TestChance(t *testing.T) {
+	const code = `import ctypes, os, random, uuid, tempfile
+print(hash("a"))
+print(os.urandom(8).hex())
+print(random.random())
+print(uuid.uuid4())
+print(uuid.uuid1().int >> 64 ^ uuid.getnode())
+print(open("/proc/sys/kernel/random/uuid").read().strip())
+print(hex(ctypes.addressof(ctypes.c_int.in_dll(ctypes.CDLL(None), "opterr"))))
+print(hex(id(object())))
+print([l.split("-")[0] for l in open("/proc/self/maps") if "[stack]" in l])
+print(next(tempfile._get_candidate_names()))
+print(ctypes.string_at(ctypes.c_void_p.from_buffer(ctypes.c_void_p(int.from_bytes(open("/proc/self/auxv", "rb").read().split((25).to_bytes(8, "little"), 1)[1][:8], "little"))).value, 16).hex())`
+	each(t, "D23", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		drawn := map[string]int{}
+		const runs = 20
+		for range runs {
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: code})
+			if err != nil || r.Status != api.StatusOK {
+				t.Fatal(r, err)
+			}
+			for i, line := range strings.Split(strings.TrimSpace(r.Stdout), "\n") {
+				drawn[fmt.Sprint(i, " ", line)]++
+			}
+		}
+		for what, n := range drawn {
+			if n > 1 {
+				t.Errorf("%d of %d runs have drawn %s", n, runs, what)
+			}
+		}
+	})
+}
+
+// each runs a test of the catalogue on every combination, or without -all on the
+// first one.
+func each(t *testing.T, id string, test func(*testing.T, *combination)) {
+	t.Helper()
+	if *only != "" && *only != id {
+		t.Skip("another row is asked for")
+	}
+	some := combinations()
+	if !*allOf {
+		some = some[:1]
+	}
+	for _, c := range some {
+		t.Run(c.String(), func(t *testing.T) {
+			c.start(t)
+			test(t, c)
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package hostile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// TestE10 plants everything but files where files are collected: what is no file of
+// the workspace is named as skipped, is not followed, and holds nobody up.
+func TestE10(t *testing.T) {
+	const planted = `import os, socket
+canary = os.environ["CANARY"]
+for name, target in {"absolute": canary, "relative": "../" * 40 + canary, "environ": "/proc/self/environ", "init": "/proc/1/environ", "root": "/proc/1/root", "zero": "/dev/zero",
+        "etc": "/etc", "fd": "/proc/self/fd/0", "magic": "/proc/self/exe", "loop": "loop", "up": "..", "tty": "/dev/tty", "dangling": "/nowhere"}.items():
+    os.symlink(target, name)
+os.symlink(canary, "chain40")
+for n in range(40, 0, -1):
+    os.symlink(f"chain{n}", f"chain{n - 1}")
+os.mkfifo("fifo")
+os.mknod("null.socket", 0o140666)
+try: os.link(canary, "stolen")
+except OSError: pass
+os.mkdir("d"); os.symlink(canary, "d/below"); os.symlink("/etc", "d/etc")
+open("real", "w").write("mine")
+os.link("real", "hard")
+open("line\nbreak", "w").write("mine")
+open("closed", "w").write("mine"); os.chmod("closed", 0)
+os.mkdir("locked"); open("locked/in", "w").write("mine"); os.chmod("locked", 0)
+open(b"not\xffutf8", "w").write("mine")
+print("done")`
+	each(t, "E10", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		path, err := canary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, collect := range []*[]string{nil, {"**"}, {"*", "d/*", "etc/*", "root/etc/*", "up/*", "chain0", "absolute", "zero", "fifo"}} {
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: planted, Env: map[string]string{"CANARY": path}, Collect: collect})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != api.StatusOK || r.Stdout != "done\n" {
+				t.Errorf("status %s, %s, stdout %q, stderr %q", r.Status, r.Message, r.Stdout, r.Stderr)
+			}
+			for name, f := range r.Files {
+				if name == "main.py" && strings.Contains(f.Content, "import os") {
+					continue // which the caller has written
+				}
+				if f.Content != "mine" {
+					t.Errorf("%q was collected: %.100q", name, f.Content)
+				}
+			}
+			for _, name := range []string{"real", "hard"} {
+				if r.Files[name].Content != "mine" {
+					t.Errorf("%s is %+v", name, r.Files[name])
+				}
+			}
+			skipped := map[string]string{}
+			for _, s := range r.FilesSkipped {
+				skipped[s.Path] = s.Reason
+			}
+			for _, name := range []string{"absolute", "relative", "environ", "root", "zero", "fifo", "loop", "chain0", "magic"} {
+				if skipped[name] == "" {
+					t.Errorf("nothing says that %s was skipped: %v", name, skipped)
+				}
+			}
+		}
+		c.greets(t, "python")
+		c.check(t)
+	})
+}
+
+// TestE11 has a process that outlives the program turn a name into a file, a link, a
+// directory and a pipe, while the name is collected.
+func TestE11(t *testing.T) {
+	const swapper = `import os, time
+canary = os.environ["CANARY"]
+os.symlink(canary, "link"); os.symlink(os.path.dirname(canary), "above"); open("file", "w").write("mine"); os.mkfifo("fifo"); os.mkdir("dir"); open("dir/canary", "w").write("mine")
+pid = os.fork()
+if pid == 0:
+    os.setsid()
+    os.close(0), os.close(1), os.close(2)
+    while True:
+        for kind in "link", "file", "above", "fifo", "dir":
+            try: os.rename(kind, "out"); os.rename("out", kind)
+            except OSError: pass
+time.sleep(0.02)
+os.rename("file", "out") if os.path.exists("file") else None`
+	each(t, "E11", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		path, err := canary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: swapper, Env: map[string]string{"CANARY": path}, Collect: &[]string{"out", "out/*", "*"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != api.StatusOK && r.Status != api.StatusRuntimeError {
+				t.Errorf("status %s, %s", r.Status, r.Message)
+			}
+			for name, f := range r.Files {
+				if name != "main.py" && f.Content != "mine" {
+					t.Errorf("%q was collected: %.100q", name, f.Content)
+				}
+			}
+		}
+		c.greets(t, "python")
+		c.check(t)
+	})
+}
+
+// TestE29 looks at what each combination says of its walls: nothing is left out, and
+// nothing claims more than its level has.
+func TestE29(t *testing.T) {
+	each(t, "E29", func(t *testing.T, c *combination) {
+		c.warm(t, "bash")
+		r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "echo hello"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(r.Meta.IsolationLevel); got != c.level || r.Meta.Runtime != c.runtime {
+			t.Errorf("the level is %s of %s, want %s", got, r.Meta.Runtime, c)
+		}
+		for mechanism, state := range r.Meta.Isolation {
+			if !slices.Contains([]string{api.Enforced, api.Degraded, api.Absent}, state) {
+				t.Errorf("%s is %q", mechanism, state)
+			}
+		}
+		for _, weaker := range []string{"none", map[string]string{"full": "restricted", "restricted": "none"}[c.level]} {
+			if r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "echo hello", Isolation: weaker}); err == nil {
+				t.Errorf("a caller has isolation %s: %+v", weaker, r.Meta)
+			}
+		}
+		c.check(t)
+	})
+}

@@ -1,0 +1,215 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+// sharesUser tells whether runs have the server's user, so that what is counted for a
+// user is counted for all of them together, as docs/SECURITY.md says.
+func (c *combination) sharesUser() bool { return c.level == "restricted" && c.user == "ordinary" }
+
+// TestA29 has programs write lines like the server's, and what terminals obey, wherever
+// it might be logged: each line of the log stays the server's own, and there are few.
+func TestA29(t *testing.T) {
+	const forged = "\n{\"level\":\"ERROR\",\"msg\":\"forged\",\"key\":\"forged\"}\n\x1b[2J\x1b]0;forged\a\r\u2028"
+	for _, c := range combinations() {
+		t.Run(c.String(), func(t *testing.T) {
+			c.start(t)
+			before := len(c.server.Logged())
+			const runs = 10
+			for range runs {
+				_, err := c.client.Execute(t.Context(), api.Request{
+					Language: "bash", Code: "printf '%s' \"$1\" >&2; printf \"$FORGED%.0s\" {1..2000}; \"$1\"; kill -9 $$",
+					Args: []string{forged}, Env: map[string]string{"FORGED": forged}, Stdin: forged,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, req := range []api.Request{
+					{Language: "bash" + forged, Code: "x"}, {Language: "bash", Code: "x", Entry: forged},
+					{Language: "bash", Code: "x", Files: map[string]api.InputFile{forged: {Content: "x"}}},
+				} {
+					if r, err := c.client.Execute(t.Context(), req); err == nil && r.Status == api.StatusSandboxError {
+						t.Errorf("%+v: %s", req, r.Message)
+					}
+				}
+			}
+			log := c.server.Logged()[before:]
+			for line := range strings.Lines(log) {
+				var entry struct{ Msg string }
+				if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "forged" || strings.ContainsAny(line, "\x1b\a\r\u2028") {
+					t.Errorf("a line of the log is %.300q", line)
+				}
+			}
+			if most := runs * 4 * 2000; len(log) > most {
+				t.Errorf("%d bytes of log, more than %d", len(log), most)
+			}
+		})
+	}
+}
+
+// TestA39 has several fork bombs at once: each is held by itself, and others go on.
+func TestA39(t *testing.T) {
+	for _, c := range combinations() {
+		t.Run(c.String(), func(t *testing.T) {
+			if c.sharesUser() {
+				t.Skip("runs share the limit with their user")
+			}
+			c.start(t)
+			c.warm(t, "bash")
+			neighbour := c.neighbour(t)
+			var bombs sync.WaitGroup
+			for range 6 {
+				bombs.Go(func() {
+					r, err := c.client.Execute(t.Context(), api.Request{
+						Language: "bash", Code: "bomb() { bomb & bomb & wait; }\nwhile :; do bomb & done", TimeoutSeconds: 2,
+						Limits: &api.RequestLimits{Processes: 60},
+					})
+					if want := []api.Status{api.StatusProcessLimit, api.StatusTimeout}; err != nil || !slices.Contains(want, r.Status) {
+						t.Errorf("a fork bomb among others: %+v, %v", r, err)
+					}
+				})
+			}
+			bombs.Wait()
+			neighbour()
+			c.client.Close() // connections that wait for a next request
+			c.greets(t, "bash")
+			c.check(t)
+		})
+	}
+}
+
+// quotas takes what the kernel counts for each user, all of it or one of each.
+const quotas = `
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+many = sys.argv[1] == "all"
+def take(what, most, make):
+    for n in range(most if many else 1):
+        if make() < 0:
+            if not many: print(what, os.strerror(ctypes.get_errno()), flush=True)
+            return
+def pipe():
+    try: r, w = os.pipe()
+    except OSError: return -1
+    return libc.fcntl(w, 1031, 1 << 20 if many else 1 << 18)
+timer, watched = ctypes.c_void_p(), libc.inotify_init1(0)
+take("a timer", 200000, lambda: libc.timer_create(1, None, ctypes.byref(timer)))
+if watched >= 0: # closed at restricted
+    take("a watch", 20000, lambda: libc.inotify_add_watch(watched, b"/tmp", 2))
+    take("an inotify instance", 200, lambda: libc.inotify_init1(0))
+take("a large pipe", 100, pipe)
+print("taken", flush=True)
+if many: time.sleep(60)
+`
+
+// TestA40 has one run take all that the kernel grants a user, of signals, watches and
+// pipes: the next still gets its own.
+func TestA40(t *testing.T) {
+	for _, c := range combinations() {
+		t.Run(c.String(), func(t *testing.T) {
+			if c.sharesUser() {
+				t.Skip("runs share what their user is granted")
+			}
+			c.start(t)
+			c.warm(t, "python")
+			taken := make(chan struct{})
+			var hog sync.WaitGroup
+			hog.Go(func() {
+				req := api.Request{Language: "python", Code: quotas, Args: []string{"all"}, TimeoutSeconds: 4}
+				r, err := c.client.Stream(t.Context(), req, func(e api.Event) error {
+					if e.Type == api.EventStdout {
+						close(taken)
+					}
+					return nil
+				})
+				if err != nil || r.Status != api.StatusTimeout || r.Stdout != "taken\n" {
+					t.Errorf("who takes all: %+v, %v", r, err)
+				}
+			})
+			select {
+			case <-taken:
+				r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: quotas, Args: []string{"one"}})
+				if err != nil || r.Status != api.StatusOK || r.Stdout != "taken\n" {
+					t.Errorf("who wants one: %+v, %v", r, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("it has not taken all in ten seconds")
+			}
+			hog.Wait()
+			c.check(t)
+		})
+	}
+}
+
+// TestW11 has runs read files that are not in memory: a memory control group of
+// version 1 lives on as long as a page is charged to it.
+func TestW11(t *testing.T) {
+	const runs = 20
+	files, err := filepath.Glob("/usr/lib/python3*/*.py")
+	if err != nil || len(files) < runs {
+		t.Skipf("needs %d files that a run can read, there are %d", runs, len(files))
+	}
+	for _, c := range combinations() {
+		if c.user != "root" || c.runtime != "local" {
+			continue // others have no control groups
+		}
+		t.Run(c.String(), func(t *testing.T) {
+			c.start(t)
+			c.warm(t, "bash")
+			before := memoryGroups(t)
+			for _, name := range files[:runs] {
+				forget(t, name)
+				r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "cat " + name + " >/dev/null"})
+				if err != nil || r.Status != api.StatusOK {
+					t.Fatalf("%+v, %v", r, err)
+				}
+			}
+			// Other programs of the machine make groups as well.
+			now := 0
+			if !testenv.Within(5*time.Second, func() bool { now = memoryGroups(t); return now < before+runs/2 }) {
+				t.Errorf("%d memory control groups, before %d: %d runs left theirs", now, before, runs)
+			}
+		})
+	}
+}
+
+// forget takes a file out of the page cache.
+func forget(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// memoryGroups counts the memory control groups of version 1, the dead ones too.
+func memoryGroups(t *testing.T) int {
+	t.Helper()
+	for line := range strings.Lines(text("/proc/cgroups")) {
+		var name string
+		var hierarchy, n int
+		if _, err := fmt.Sscan(line, &name, &hierarchy, &n); err == nil && name == "memory" && hierarchy > 0 {
+			return n
+		}
+	}
+	t.Skip("there are no control groups of version 1 for memory")
+	return 0
+}

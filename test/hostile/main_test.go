@@ -1,0 +1,148 @@
+// Package hostile runs programs that want out, or want to take the machine with
+// them, on the built sandbox-server, and looks at the machine after each.
+//
+// A row of the catalogue is a file of rows, or a test here where the hostile part
+// is the request. Each runs once, in its cheapest language, with level and user taking
+// turns; with -all every row runs in every language and combination.
+package hostile
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/client"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+var (
+	allOf = flag.Bool("all", false, "run every row in every language, level and user")
+	types = flag.String("types", "", "runtimes beside local, such as oci,docker: the values of SANDBOX_TYPE")
+	place = flag.String("combination", "", "run on this one alone, such as \"local full root\"")
+	only  = flag.String("row", "", "run the rows alone whose name or catalogue number this is")
+	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
+	table = flag.String("table", "", "write the table of what was seen to this file")
+)
+
+// binary is the server under test, and work a directory that every user can read.
+var binary, work string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	testenv.Main(func(dir string) (code int, err error) {
+		work = dir
+		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
+			return 0, err
+		}
+		code = m.Run()
+		for _, c := range combinations() {
+			if c.server != nil {
+				err = cmp.Or(err, c.server.Stop())
+			}
+		}
+		return code, err
+	})
+}
+
+// combination is a server of one runtime, level and user.
+type combination struct {
+	runtime, level, user string
+
+	server *testenv.Server
+	client *client.Client
+	warmed map[string]bool   // languages that have run once
+	idle   map[string]string // what the machine looked like when the server was idle
+	gauges map[string]int    // and its descriptors and goroutines
+}
+
+func (c *combination) String() string { return strings.Join(c.words(), " ") }
+
+// words are what conditions in rows name.
+func (c *combination) words() []string { return []string{c.runtime, c.level, c.user} }
+
+// combinations are all of this machine, in the order in which rows take turns.
+// Ordinary users there are only where root can become one.
+var combinations = sync.OnceValue(func() (found []*combination) {
+	users := []string{"ordinary"}
+	if os.Geteuid() == 0 {
+		users = []string{"root", "ordinary"}
+	}
+	for _, level := range []string{"full", "restricted"} {
+		for _, user := range users {
+			found = append(found, &combination{runtime: "local", level: level, user: user})
+		}
+	}
+	for _, name := range strings.Split(*types, ",") {
+		if name != "" {
+			found = append(found, &combination{runtime: name, level: "full", user: users[0]})
+		}
+	}
+	return slices.DeleteFunc(found, func(c *combination) bool { return *place != "" && *place != c.String() })
+})
+
+// ordinaryUser is nobody: a user without any privilege.
+const ordinaryUser = 65534
+
+// start starts the combination's server, once.
+func (c *combination) start(t *testing.T) {
+	t.Helper()
+	if c.server != nil {
+		return
+	}
+	dir := filepath.Join(work, strings.ReplaceAll(c.String(), " ", "-"))
+	data := filepath.Join(work, "data-"+c.user) // both levels share what is prepared for a language
+	settings := []string{"SANDBOX_TYPE=" + c.runtime, "SANDBOX_ISOLATION=" + c.level, "SANDBOX_DATA_DIR=" + data,
+		"SANDBOX_MAX_CONCURRENT=64", "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run")}
+	if c.level == "restricted" { // which sees the host's root: no toolchain of root's home
+		settings = append(settings, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin")
+	}
+	if c.runtime == "docker" {
+		settings = append(settings, "DOCKER_HOST="+os.Getenv("SANDBOX_TEST_ENGINE"), "SANDBOX_DOCKER_IMAGE="+os.Getenv("SANDBOX_TEST_ENGINE_IMAGE"))
+	}
+	var as *syscall.Credential
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if home, err := os.UserHomeDir(); err == nil && c.level == "full" && c.user == "root" {
+		_ = os.Symlink(filepath.Join(home, ".rustup"), filepath.Join(dir, ".rustup")) // below what is HOME here
+	}
+	if c.user == "ordinary" && os.Geteuid() == 0 {
+		as = &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}
+		for _, d := range []string{dir, data, filepath.Join(dir, "run")} {
+			if err := os.Chown(d, ordinaryUser, ordinaryUser); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	server, err := testenv.Launch(binary, as, settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.server = server
+	for _, other := range combinations() {
+		other.warmed = nil // what the machine looked like when that was idle had no such server
+	}
+	if c.client, err = client.New(server.URL, client.Options{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// canary is a file outside of every sandbox that everybody may write to.
+var canary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(work, "canary")
+	if err := os.WriteFile(path, []byte("untouched\n"), 0o666); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		return "", fmt.Errorf("open the canary to everybody: %w", err)
+	}
+	return path, nil
+})

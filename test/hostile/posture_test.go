@@ -1,0 +1,129 @@
+package hostile
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+var update = flag.Bool("update", false, "write the golden postures")
+
+// machines are lines that differ from one machine to the next and tell nothing, and
+// the values in others that do.
+var machines = []*regexp.Regexp{
+	regexp.MustCompile(`^limit (processes|pending signals|nice priority|realtime priority) .*`),
+	regexp.MustCompile(`^mount /(usr|lib|bin|sbin|etc|opt|root|home|var|run|sys|mnt|dev/pts|proc/)\S* .*`),
+	regexp.MustCompile(`^process (cgroup|loginuid) .*`),
+	regexp.MustCompile(`^process id +\d{3,}.*`), // the host's, at restricted
+	regexp.MustCompile(`^(device|reads) .*`),    // what there is to open is the kernel's; the look itself judges them
+}
+
+var uid = regexp.MustCompile(`\b\d{6,10}\b`)
+
+// TestGoldenPosture holds what a program sees from inside against what it saw when
+// somebody last read it: of each level, for root and for an ordinary user.
+func TestGoldenPosture(t *testing.T) {
+	var name syscall.Utsname
+	if err := syscall.Uname(&name); err != nil {
+		t.Fatal(err)
+	}
+	var release strings.Builder
+	for _, c := range name.Release[:] {
+		if c == 0 {
+			break
+		}
+		release.WriteByte(byte(c))
+	}
+	tool, err := testenv.Program(work, "sandbox-run", "SANDBOX_TEST_BINARY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range combinations() {
+		if c.runtime != "local" {
+			continue
+		}
+		t.Run(c.String(), func(t *testing.T) {
+			home := filepath.Join(work, "posture-"+c.user)
+			if err := os.MkdirAll(home, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(tool, "doctor", "--posture")
+			cmd.Env = testenv.Environ("SANDBOX_ISOLATION="+c.level, "HOME="+home, "XDG_RUNTIME_DIR="+home, "SANDBOX_DATA_DIR="+home)
+			cmd.Dir = "/"
+			if c.user == "ordinary" && os.Geteuid() == 0 {
+				if err := os.Chown(home, ordinaryUser, ordinaryUser); err != nil {
+					t.Fatal(err)
+				}
+				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}}
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, lastLines(string(out)))
+			}
+			var b strings.Builder
+			for line := range strings.Lines(string(out)) {
+				kept := true
+				for _, m := range machines {
+					kept = kept && !m.MatchString(line)
+				}
+				if kept {
+					b.WriteString(uid.ReplaceAllString(line, "UID"))
+				}
+			}
+			file := filepath.Join("testdata", strings.ReplaceAll(c.String(), " ", "-")+".golden")
+			if *update {
+				if err := os.WriteFile(file, []byte("kernel "+release.String()+"\n"+b.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			golden, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, want, _ := strings.Cut(string(golden), "\n")
+			if version(first) != version("kernel "+release.String()) {
+				t.Skipf("this is %s, and the golden posture that of %s", release.String(), first)
+			}
+			compareLines(t, b.String(), want)
+		})
+	}
+}
+
+// version is the kernel's, without what distributions add: 6.18.
+func version(line string) string {
+	words := strings.Fields(line)
+	parts := strings.SplitN(words[len(words)-1], ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+func compareLines(t *testing.T, got, want string) {
+	t.Helper()
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(a), len(b)) {
+		var x, y string
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			t.Errorf("line %d: %q, the golden posture has %q", i+1, x, y)
+			if t.Failed() && i > 40 {
+				return
+			}
+		}
+	}
+}
+
+func lastLines(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-8):], "\n")
+}

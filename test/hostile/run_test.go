@@ -1,0 +1,289 @@
+package hostile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/client"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+// hello is what every language must still be able to say after each row.
+var hello = map[string]string{
+	"bash":       "echo hello",
+	"python":     "print('hello')",
+	"javascript": "console.log('hello')",
+	"c":          "#include <stdio.h>\nint main(void) { puts(\"hello\"); }",
+	"cpp":        "#include <iostream>\nint main() { std::cout << \"hello\\n\"; }",
+	"go":         "package main\n\nfunc main() { println(\"hello\") }",
+	"rust":       "fn main() { println!(\"hello\") }",
+	"java":       "class Main { public static void main(String[] a) { System.out.println(\"hello\"); } }",
+}
+
+// TestRows runs the rows. After each, the machine is what it was, the language says
+// hello, and the run next door has noticed nothing.
+func TestRows(t *testing.T) {
+	all, err := rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := toolchains()
+	for i, r := range all {
+		if *only != "" && *only != r.name && !slices.Contains(r.ids, *only) {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			for _, v := range variants(r, i) {
+				t.Run(v.combination.String()+"/"+v.lang, func(t *testing.T) { v.run(t) })
+			}
+		})
+	}
+	if now := toolchains(); !maps.Equal(now, tools) { // I11
+		t.Errorf("the toolchains are %v, before %v", now, tools)
+	}
+	writeTable(t)
+}
+
+// variant is a row in one language on one combination.
+type variant struct {
+	row         row
+	lang        string
+	combination *combination
+}
+
+// variants are those of a row that are asked for: all, or one whose level and user
+// differ from those of the row before.
+func variants(r row, turn int) (found []variant) {
+	able := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool {
+		only := strings.Fields(r.field("only", c.words()))
+		return len(only) > 0 && !slices.ContainsFunc(c.words(), func(w string) bool { return slices.Contains(only, w) })
+	})
+	if len(able) == 0 {
+		return nil
+	}
+	if !*allOf {
+		return []variant{{r, r.cheapest(), able[turn%len(able)]}}
+	}
+	for _, c := range able {
+		for _, l := range languages {
+			if r.mains[l.name] != "" {
+				found = append(found, variant{r, l.name, c})
+			}
+		}
+	}
+	return found
+}
+
+func (v variant) words() []string { return append(v.combination.words(), v.lang) }
+
+func (v variant) run(t *testing.T) {
+	defer func() { seen = append(seen, sight{v, t.Failed(), t.Skipped()}) }()
+	if why := v.row.field("skip", v.words()); why != "" {
+		t.Skip(why)
+	}
+	c := v.combination
+	c.start(t)
+	c.warm(t, v.lang)
+	path, err := canary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := v.row.asked(v.lang, map[string]string{
+		"CANARY": path, "PORT": c.server.URL[strings.LastIndex(c.server.URL, ":")+1:], "PID": fmt.Sprint(c.server.Cmd.Process.Pid)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	neighbour := c.neighbour(t)
+	begin := time.Now()
+	r, err := c.client.Execute(t.Context(), req)
+	took := time.Since(begin)
+	neighbour()
+	if err != nil {
+		t.Fatalf("no result after %v: %v", took, err)
+	}
+	v.judge(t, r, req, took)
+	c.greets(t, v.lang)
+	c.check(t)
+}
+
+// judge holds a result against what the row expects.
+func (v variant) judge(t *testing.T, r *api.Result, req api.Request, took time.Duration) {
+	t.Helper()
+	want := strings.Fields(v.row.field("expect", v.words()))
+	if len(want) == 0 {
+		want = []string{string(api.StatusOK)}
+	}
+	if !slices.Contains(want, string(r.Status)) {
+		t.Errorf("status %s, expected %s", r.Status, strings.Join(want, " or "))
+	}
+	stdout := v.row.field("stdout", v.words())
+	if stdout == "" && slices.Equal(want, []string{string(api.StatusOK)}) {
+		stdout = `^done\n$` // what did work would be said before
+	}
+	whole, _ := json.Marshal(r)
+	for _, m := range []struct{ what, pattern, got string }{
+		{"stdout", stdout, r.Stdout}, {"stderr", v.row.field("stderr", v.words()), r.Stderr}, {"result", v.row.field("result", v.words()), string(whole)}} {
+		if m.pattern != "" && !regexp.MustCompile(m.pattern).MatchString(m.got) {
+			t.Errorf("%s %.2000q does not match %s", m.what, m.got, m.pattern)
+		}
+	}
+	// A limit that a program can outlast is none.
+	if limit := time.Duration(req.TimeoutSeconds * float64(time.Second)); r.ExecutionTime > (limit + grace).Seconds() {
+		t.Errorf("it ran for %.1f s with a limit of %v", r.ExecutionTime, limit)
+	}
+	if t.Failed() {
+		t.Logf("after %v: message %q, exit code %d, signal %q, limit %+v, warnings %q\nstdout: %.2000s\nstderr: %.2000s",
+			took, r.Message, r.ExitCode, r.Signal, r.Limit, r.Meta.Warnings, r.Stdout, r.Stderr)
+	}
+}
+
+// grace is how late a verdict may come on a machine that is busy with the program.
+const grace = 5 * time.Second
+
+// warm has a language run once, so that what is made at the first run of it is there,
+// and remembers how the machine looks.
+func (c *combination) warm(t *testing.T, lang string) {
+	t.Helper()
+	if c.gauges == nil {
+		c.gauges = map[string]int{}
+	}
+	if c.warmed[lang] {
+		return
+	}
+	if c.warmed == nil {
+		c.warmed = map[string]bool{}
+	}
+	var refused *client.Error
+	if _, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]}); errors.As(err, &refused) && refused.Problem.Type == client.TypeLanguage {
+		t.Skipf("no toolchain of %s for this user: %v", lang, err)
+	}
+	c.greets(t, lang)
+	c.warmed[lang] = true
+	c.neighbour(t)()
+	// What the runs have left behind in going is gone when two looks are the same.
+	c.idle = c.look()
+	testenv.Within(3*time.Second, func() bool {
+		time.Sleep(200 * time.Millisecond)
+		now := c.look()
+		same := maps.Equal(now, c.idle)
+		c.idle = now
+		return same
+	})
+	for _, name := range []string{"process_open_fds", "go_goroutines"} {
+		c.gauges[name] = c.gauge(name)
+	}
+}
+
+// greets fails when the language does not say hello any more.
+func (c *combination) greets(t *testing.T, lang string) {
+	t.Helper()
+	r, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]})
+	if err != nil {
+		t.Fatalf("hello afterwards: %v", err)
+	}
+	if r.Status != api.StatusOK || strings.TrimSpace(r.Stdout+r.Stderr) != "hello" {
+		t.Errorf("hello afterwards: status %s, %s, stdout %q, stderr %q", r.Status, r.Message, r.Stdout, r.Stderr)
+	}
+}
+
+// neighbour has short runs go on next door, one after the other, until it is called:
+// it fails when one of them was disturbed.
+func (c *combination) neighbour(t *testing.T) (stop func()) {
+	t.Helper()
+	const script = "echo $1 > own; for i in 1 2 3 4 5; do sleep 0.05; echo tick $i; done; cat own"
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		for n := 0; n == 0 || ctx.Err() == nil; n++ {
+			token := fmt.Sprintf("token-%d-%d", os.Getpid(), n)
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: script, Args: []string{token}})
+			if err != nil {
+				t.Errorf("the run next door: %v", err)
+				return
+			}
+			if want := "tick 1\ntick 2\ntick 3\ntick 4\ntick 5\n" + token + "\n"; r.Status != api.StatusOK || r.Stdout != want || r.Stderr != "" {
+				t.Errorf("the run next door: status %s, %s, stdout %q, stderr %q", r.Status, r.Message, r.Stdout, r.Stderr)
+			}
+		}
+	})
+	return func() { cancel(); running.Wait() }
+}
+
+// sight is what came of a variant.
+type sight struct {
+	variant         variant
+	failed, skipped bool
+}
+
+var seen []sight
+
+// writeTable writes how many variants of each row were seen to hold, for each
+// combination.
+func writeTable(t *testing.T) {
+	t.Helper()
+	if *table == "" {
+		return
+	}
+	var names []string
+	columns := combinations()
+	cells := map[string]map[string][3]int{}
+	titles := map[string]row{}
+	total := [3]int{}
+	for _, s := range seen {
+		name := s.variant.row.name
+		if cells[name] == nil {
+			cells[name] = map[string][3]int{}
+			names = append(names, name)
+			titles[name] = s.variant.row
+		}
+		cell := cells[name][s.variant.combination.String()]
+		kind := 0
+		switch {
+		case s.failed:
+			kind = 1
+		case s.skipped:
+			kind = 2
+		}
+		cell[kind]++
+		total[kind]++
+		cells[name][s.variant.combination.String()] = cell
+	}
+	var b strings.Builder
+	b.WriteString("| catalogue | what it tries |")
+	for _, c := range columns {
+		fmt.Fprintf(&b, " %s |", c)
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	for _, name := range names {
+		fmt.Fprintf(&b, "| %s | %s |", strings.Join(titles[name].ids, " "), titles[name].title)
+		for _, c := range columns {
+			cell := cells[name][c.String()]
+			switch {
+			case cell[1] > 0:
+				fmt.Fprintf(&b, " **%d of %d failed** |", cell[1], cell[0]+cell[1])
+			case cell[0] > 0:
+				fmt.Fprintf(&b, " %d |", cell[0])
+			case cell[2] > 0:
+				b.WriteString(" skipped |")
+			default:
+				b.WriteString(" |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d skipped.\n", len(names), total[0], total[1], total[2])
+	if err := os.WriteFile(*table, []byte(b.String()), 0o644); err != nil {
+		t.Error(err)
+	}
+}
