@@ -24,8 +24,22 @@ func export(filter seccomp.Options, network sandbox.NetworkPolicy, arch string, 
 	if err != nil {
 		return nil, err
 	}
+	return as(outer(filter, network), a)
+}
+
+// OuterFilter is the program of [Profile], for an engine that takes it as the kernel does.
+func OuterFilter(filter seccomp.Options, network sandbox.NetworkPolicy, arch string) ([]byte, error) {
+	a, err := seccomp.ArchOf(arch)
+	if err != nil {
+		return nil, err
+	}
+	program, err := seccomp.Compile(outer(filter, network), a)
+	return seccomp.Marshal(program), err
+}
+
+func outer(filter seccomp.Options, network sandbox.NetworkPolicy) seccomp.Policy {
 	filter.Outer = true
 	filter.Inet = network.Normal().Mode != sandbox.NetworkNone
 	filter.NoUDP = filter.Inet && filter.NoUDP
-	return as(seccomp.Default(filter), a)
+	return seccomp.Default(filter)
 }

@@ -92,8 +92,7 @@ func (b *bundle) write() error {
 		return err
 	}
 	config := b.config()
-	var err error
-	if config.Linux.Seccomp, err = b.filter(); err != nil {
+	if err := b.filter(&config); err != nil {
 		return err
 	}
 	content, err := json.Marshal(config)
