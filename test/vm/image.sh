@@ -16,7 +16,7 @@ readonly packages=(
 	linux-image-cloud-amd64 initramfs-tools zstd systemd systemd-sysv udev
 	dbus dbus-user-session libpam-systemd login passwd uidmap
 	procps util-linux iproute2 kmod ca-certificates
-	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev crun
+	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev crun docker.io apparmor
 )
 
 say() { printf 'test/vm: %s\n' "$*" >&2; }
@@ -85,6 +85,8 @@ configure() {
 	install -D -m 644 "$here/guest/sandbox-vm.service" "$1/etc/systemd/system/sandbox-vm.service"
 	chroot "$1" systemctl --quiet set-default multi-user.target
 	chroot "$1" systemctl --quiet enable sandbox-vm.service
+	# Tests that need the engine start it, and AppArmor's profiles are Docker's alone.
+	chroot "$1" systemctl --quiet disable docker.service docker.socket containerd.service apparmor.service
 	# Nobody logs in here, nothing is to be kept up to date, no disk to be scrubbed.
 	chroot "$1" systemctl --quiet mask getty@.service serial-getty@.service \
 		apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer \
