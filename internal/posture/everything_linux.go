@@ -2,6 +2,7 @@ package posture
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,55 +22,51 @@ func (p *prober) everything() error {
 	return nil
 }
 
+// each shows the lines of a file of the process's own, or that it cannot be read.
+func (p *prober) each(file string, show func(line string)) error {
+	text, errno, err := p.read("/proc/self/" + file)
+	if errno != 0 {
+		p.seen.add(file, "%s", name(errno))
+	}
+	for line := range strings.Lines(text) {
+		show(strings.TrimSpace(line))
+	}
+	return err
+}
+
 // status is what the kernel says of the process: its rights, ids and masks.
 func (p *prober) status() error {
-	text, errno, err := p.read("/proc/self/status")
-	if err != nil || errno != 0 {
-		p.seen.add("status", "%s", name(errno))
-		return err
-	}
 	shown := []string{"Umask", "Uid", "Gid", "Groups", "SigIgn", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "CoreDumping"}
-	for line := range strings.Lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+	err := p.each("status", func(line string) {
+		key, value, _ := strings.Cut(line, ":")
 		if slices.Contains(shown, key) {
 			p.seen.add("status "+key, "%s", strings.Join(strings.Fields(value), " "))
 		}
-	}
+	})
 	for _, file := range []string{"oom_score_adj", "cgroup", "loginuid"} {
 		p.shown("process "+file, "/proc/self/"+file)
 	}
-	return nil
+	return err
 }
 
 // limits are the resource limits of the process.
 func (p *prober) limits() error {
-	text, errno, err := p.read("/proc/self/limits")
-	if err != nil || errno != 0 {
-		p.seen.add("limits", "%s", name(errno))
-		return err
-	}
-	for line := range strings.Lines(text) {
+	return p.each("limits", func(line string) {
 		if words := strings.Fields(line); len(words) > 4 && words[0] == "Max" {
 			at := slices.IndexFunc(words, func(w string) bool { return w == "unlimited" || w[0] >= '0' && w[0] <= '9' })
 			p.seen.add("limit "+strings.Join(words[1:at], " "), "%s %s", words[at], words[at+1])
 		}
-	}
-	return nil
+	})
 }
 
 // mounts are the mount points with the options that keep things out.
 func (p *prober) mounts() error {
-	text, errno, err := p.read("/proc/self/mountinfo")
-	if err != nil || errno != 0 {
-		p.seen.add("mounts", "%s", name(errno))
-		return err
-	}
 	var lines []string
-	for line := range strings.Lines(text) {
+	err := p.each("mountinfo", func(line string) {
 		before, after, _ := strings.Cut(line, " - ")
 		words, kind := strings.Fields(before), strings.Fields(after)
 		if len(words) < 6 || len(kind) < 3 {
-			continue
+			return
 		}
 		var options []string
 		for _, o := range []string{"ro", "nosuid", "nodev", "noexec"} {
@@ -78,12 +75,12 @@ func (p *prober) mounts() error {
 			}
 		}
 		lines = append(lines, words[4]+"\t"+kind[0]+" "+strings.Join(options, ","))
-	}
+	})
 	for _, line := range sorted(lines) {
 		target, how, _ := strings.Cut(line, "\t")
 		p.seen.add("mount "+target, "%s", how)
 	}
-	return nil
+	return err
 }
 
 // surroundings are the environment, the names of the machine, and the processes.
@@ -106,9 +103,7 @@ func (p *prober) surroundings() error {
 		return err
 	}
 	p.seen.add("process leads", "session %v, group %v", ids[2] == ids[0], ids[3] == ids[0])
-	if p.seen.Isolation.Mechanisms["namespaces"] != "" {
-		p.seen.add("process id", "%d, parent %d", ids[0], ids[1])
-	}
+	p.seen.add("process id", "%d, parent %d", ids[0], ids[1])
 	return nil
 }
 
@@ -123,7 +118,7 @@ func (p *prober) namespaces() error {
 			return err
 		}
 		n := number(reply, size)
-		own, err := unixReadlink("/proc/self/ns/" + kind)
+		own, err := os.Readlink("/proc/self/ns/" + kind)
 		switch {
 		case n < 0:
 			p.seen.add("namespace "+kind, "%s", word(n))
@@ -182,7 +177,7 @@ func (p *prober) readable(key, file string) {
 
 func (p *prober) triedFile(key, file string, flags int, look func(list *spawn.Program, fd, content, entries spawn.Arg)) {
 	var list spawn.Program
-	result := list.Answer(12)
+	result := list.Answer(4)
 	fd := list.Call("open "+file, syscall.SYS_OPENAT, spawn.FD(atFDCWD), list.String(file), spawn.Value(flags|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC), spawn.Value(0)).AllowAny().Save()
 	list.SetInt(result, 0, fd)
 	content, entries := list.Answer(4), list.Answer(4)
@@ -257,7 +252,6 @@ func (p *prober) sockets() error {
 // bits set. Left out are the few that need no arguments to end the prober, to stop it for
 // ever or to make a second one of it, and sync, which writes the disks of the host.
 func (p *prober) systemCalls() error {
-	const all = ^uint64(0)
 	var numbers []uint64
 	for n := range uint64(numbersAsked) {
 		if !slices.Contains(fatal, n) {
@@ -267,7 +261,7 @@ func (p *prober) systemCalls() error {
 	for part := range slices.Chunk(numbers, 512) {
 		calls := make([][7]uint64, len(part))
 		for i, n := range part {
-			calls[i] = [7]uint64{n, all, all, all, all, all, all}
+			calls[i] = [7]uint64{n, allBits, allBits, allBits, allBits, allBits, allBits}
 		}
 		results, err := p.call(calls)
 		if err != nil {
@@ -281,9 +275,3 @@ func (p *prober) systemCalls() error {
 }
 
 const numbersAsked = 1024
-
-func unixReadlink(name string) (string, error) {
-	buf := make([]byte, 64)
-	n, err := unix.Readlink(name, buf)
-	return string(buf[:max(n, 0)]), err
-}

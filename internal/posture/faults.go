@@ -24,8 +24,16 @@ func (p *Posture) Faults() (faults []string) {
 			faults = append(faults, fmt.Sprintf("%s is %q: %s", l.Key, l.Value, want))
 		}
 	}
+	for _, key := range needed {
+		if p.Value(key) == "" && !(p.ownKernel() && key == "status NoNewPrivs") { // which gVisor's /proc has not
+			faults = append(faults, key+" was not seen: what nobody has looked at is not in order")
+		}
+	}
 	return append(faults, p.calls()...)
 }
+
+// needed are lines without which nothing is proven.
+var needed = []string{"descriptors", "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
 
 func (p *Posture) enforced(mechanism string) bool {
 	return p.Isolation.Mechanisms[mechanism] == api.Enforced
@@ -53,7 +61,7 @@ func (p *Posture) fault(l Line) string {
 		return "nothing dumps core, and no crash starts a handler of the host's: it takes a limit of one byte"
 	case kind == "mount" && p.full() && p.enforced("namespaces"):
 		return mountFault(what, l.Value)
-	case kind == "namespace" && l.Value == "ours" && p.full() && p.enforced("namespaces") && what != "time":
+	case kind == "namespace" && l.Value != "its own" && !p.ownKernel() && p.full() && p.enforced("namespaces") && what != "time":
 		return "no namespace but that of time is the host's"
 	case l.Key == "process cgroup" && p.full() && p.enforced("namespaces") && !rootGroups(l.Value):
 		return "the paths of control groups tell about the host"
@@ -159,14 +167,13 @@ func (p *Posture) calls() (faults []string) {
 	if err != nil {
 		return []string{err.Error()}
 	}
-	const all = ^uint64(0)
 	for _, l := range p.Lines {
 		number, isCall := strings.CutPrefix(l.Key, "call ")
 		n, err := strconv.Atoi(number)
 		if !isCall || err != nil {
 			continue
 		}
-		action, why := policy.Decide(n, [6]uint64{all, all, all, all, all, all})
+		action, why := policy.Decide(n, [6]uint64{allBits, allBits, allBits, allBits, allBits, allBits})
 		if errno, fails := action.Errno(); fails && l.Value != errno.String() {
 			faults = append(faults, fmt.Sprintf("system call %d (%s) answers %s: the policy refuses it with %s %s", n, arch.Name(n), l.Value, errno, why))
 		}

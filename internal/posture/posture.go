@@ -31,6 +31,9 @@ func (p *Posture) Value(key string) string {
 	return ""
 }
 
+// allBits is each argument of the system calls: nothing can be done with it.
+const allBits = ^uint64(0)
+
 // String has a line for each thing that was seen.
 func (p *Posture) String() string {
 	var b strings.Builder

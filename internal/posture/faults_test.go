@@ -1,0 +1,23 @@
+package posture
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// TestNothingSeenIsNothingProven: what could not be looked at is a fault.
+func TestNothingSeenIsNothingProven(t *testing.T) {
+	p := &Posture{Isolation: sandbox.Isolation{Level: sandbox.LevelFull, Mechanisms: map[string]string{
+		"namespaces": api.Enforced, "no_new_privs": api.Enforced, "seccomp": api.Enforced}}}
+	p.add("status", "EACCES")
+	p.add("namespace mnt", "ENOENT")
+	faults := strings.Join(p.Faults(), "\n")
+	for _, key := range append([]string{"namespace mnt"}, needed...) {
+		if !strings.Contains(faults, key+" ") {
+			t.Errorf("%s is no fault of:\n%s", key, faults)
+		}
+	}
+}
