@@ -204,7 +204,7 @@ func TestEndlessWalk(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil || n > limit || deepest > maxDepth {
+		if err != nil || n > limit || deepest > sandbox.MaxWalkDepth {
 			t.Errorf("%s: %d names, %d deep, %v", what, n, deepest, err)
 		}
 		if e.asked > 3*limit {

@@ -11,13 +11,10 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// maxDepth bounds how deep Walk goes.
-const maxDepth = 128
-
 // Walk implements [sandbox.FileTree].
 func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
 	w := walker{tree: t, left: limit, visit: visit}
-	err := w.walk("", maxDepth)
+	err := w.walk("", sandbox.MaxWalkDepth)
 	if errors.Is(err, fs.SkipAll) {
 		return nil
 	}

@@ -105,15 +105,15 @@ func TestWalkIsTold(t *testing.T) {
 func TestWalkDepth(t *testing.T) {
 	w := start(t)
 	tree, _ := w.tree(sandbox.WorkspaceDir)
-	must(t, tree.MkdirAll(strings.TrimSuffix(strings.Repeat("d/", maxDepth+20), "/")))
-	equal(t, "directories", len(walked(t, tree, 1000)), maxDepth)
+	must(t, tree.MkdirAll(strings.TrimSuffix(strings.Repeat("d/", sandbox.MaxWalkDepth+20), "/")))
+	equal(t, "directories", len(walked(t, tree, 1000)), sandbox.MaxWalkDepth)
 	// The longest names that there are fit into a message, too.
 	long := strings.Repeat("n", 255)
 	must(t, tree.MkdirAll(strings.Repeat(long+"/", 100)+"dir"))
 	for i := range 300 {
 		must(t, tree.put(fmt.Sprintf("%s%03d%s", strings.Repeat(long+"/", 100), i, long[3:]), ""))
 	}
-	equal(t, "names", len(walked(t, tree, 1000)), maxDepth+100+1+300)
+	equal(t, "names", len(walked(t, tree, 1000)), sandbox.MaxWalkDepth+100+1+300)
 }
 
 // TestWalkVanishing: what a program takes away meanwhile, or closes, is passed

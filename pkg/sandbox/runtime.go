@@ -76,11 +76,16 @@ type FileTree interface {
 	// Open opens a regular file for reading. Anything else is an error.
 	Open(name string) (File, error)
 	// Walk calls visit for each name below the root, parents first, until it
-	// has seen max entries. Names that vanish in between are passed over.
+	// has seen max entries, and goes [MaxWalkDepth] deep. Names that vanish in
+	// between are passed over.
 	Walk(max int, visit func(FileInfo) error) error
 	// Usage tells how full the file system is that holds the tree.
 	Usage() (DiskUsage, error)
 }
+
+// MaxWalkDepth bounds how deep [FileTree.Walk] goes, and with it the length of a path,
+// which a program can make longer than the kernel's PATH_MAX.
+const MaxWalkDepth = 128
 
 // File is an open regular file of a [FileTree].
 type File interface {

@@ -361,15 +361,12 @@ func (t *fileTree) Usage() (sandbox.DiskUsage, error) {
 	return t.c.disk, nil
 }
 
-// maxDepth bounds how deep Walk goes.
-const maxDepth = 128
-
 // Walk implements [sandbox.FileTree]. It holds the names of directories, of which
 // there are no more than limit, and one entry at a time. The service tells neither
 // inodes nor links.
 func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
 	left := limit
-	return t.walk("", &left, maxDepth, visit)
+	return t.walk("", &left, sandbox.MaxWalkDepth, visit)
 }
 
 func (t *fileTree) walk(dir string, left *int, depth int, visit func(sandbox.FileInfo) error) error {

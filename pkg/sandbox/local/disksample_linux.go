@@ -58,7 +58,7 @@ func (s *diskSample) top(dir *os.File, u *sandbox.DiskUsage) {
 	if unix.Fstat(fd, &st) == nil {
 		u.BytesUsed += taken(&st)
 	}
-	s.directory(fd, u, maxDepth)
+	s.directory(fd, u, sandbox.MaxWalkDepth)
 }
 
 // directory counts what is in a directory, and closes it. Each one is opened from

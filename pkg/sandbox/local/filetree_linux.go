@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -120,6 +122,9 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 }
 
 func (t *fileTree) open(name string) (*os.File, error) {
+	if fault.Off("collect", "links") {
+		return os.OpenFile(filepath.Join(fmt.Sprintf("/proc/self/fd/%d", t.dir.Fd()), name), os.O_RDONLY|unix.O_NONBLOCK, 0)
+	}
 	before, err := t.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -146,9 +151,6 @@ func (t *fileTree) open(name string) (*os.File, error) {
 // Usage implements [sandbox.FileTree].
 func (t *fileTree) Usage() (sandbox.DiskUsage, error) { return t.usage(), nil }
 
-// maxDepth bounds how deep Walk goes, and with it the descriptors it holds.
-const maxDepth = 128
-
 // Walk implements [sandbox.FileTree]. What visit does it does as us.
 func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
 	w := walker{user: t.user, left: limit, visit: visit}
@@ -159,7 +161,7 @@ func (t *fileTree) Walk(limit int, visit func(sandbox.FileInfo) error) error {
 	if err != nil {
 		return fmt.Errorf("walk the file tree: %w", err)
 	}
-	return w.walk(top, "", maxDepth)
+	return w.walk(top, "", sandbox.MaxWalkDepth) // which bounds the descriptors too
 }
 
 type walker struct {
@@ -168,17 +170,30 @@ type walker struct {
 	visit func(sandbox.FileInfo) error
 }
 
+// changed tells that a program has removed, closed or replaced what was to be looked
+// at. Any other failure is ours: what is not seen for it would be missing in a result.
+func changed(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR)
+}
+
 // walk visits what dir holds and closes it. Each directory is opened from its
 // parent's descriptor, so that no name is ever resolved from outside.
 func (w *walker) walk(dir *os.File, prefix string, depth int) error {
 	defer dir.Close()
 	for w.left > 0 {
 		names, err := dir.Readdirnames(min(256, w.left))
+		if err == io.EOF || changed(err) {
+			return nil
+		}
 		if err != nil {
-			return nil // io.EOF, or the directory has vanished
+			return fmt.Errorf("list the directory %q: %w", prefix, err)
 		}
 		w.left -= len(names)
-		for _, info := range w.look(dir, prefix, names) {
+		infos, err := w.look(dir, prefix, names)
+		if err != nil {
+			return err
+		}
+		for _, info := range infos {
 			if err := w.entry(dir, info, depth); err != nil {
 				return err
 			}
@@ -188,21 +203,24 @@ func (w *walker) walk(dir *os.File, prefix string, depth int) error {
 }
 
 // look describes names of a directory, without those that have vanished.
-func (w *walker) look(dir *os.File, prefix string, names []string) []sandbox.FileInfo {
+func (w *walker) look(dir *os.File, prefix string, names []string) ([]sandbox.FileInfo, error) {
 	infos := make([]sandbox.FileInfo, 0, len(names))
-	_ = asUser(w.user, func() error {
+	err := asUser(w.user, func() error {
 		for _, name := range names {
 			var st unix.Stat_t
-			if unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
+			switch err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); {
+			case err == nil:
 				infos = append(infos, sandbox.FileInfo{
 					Path: prefix + name, Size: st.Size, Mode: fileMode(st.Mode),
 					ModTime: time.Unix(st.Mtim.Unix()), Inode: st.Ino, Links: uint64(st.Nlink),
 				})
+			case !changed(err):
+				return fmt.Errorf("look at the file %q: %w", prefix+name, err)
 			}
 		}
 		return nil
 	})
-	return infos
+	return infos, err
 }
 
 func (w *walker) entry(dir *os.File, info sandbox.FileInfo, depth int) error {
@@ -213,8 +231,11 @@ func (w *walker) entry(dir *os.File, info sandbox.FileInfo, depth int) error {
 		return nil
 	}
 	inner, err := w.open(dir, path.Base(info.Path))
-	if err != nil {
+	if changed(err) {
 		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("open the directory %q: %w", info.Path, err)
 	}
 	return w.walk(inner, info.Path+"/", depth-1)
 }

@@ -136,8 +136,8 @@ func (s fileStat) ModTime() time.Time { return s.f.info.ModTime }
 func (s fileStat) IsDir() bool        { return false }
 func (s fileStat) Sys() any           { return nil }
 
-// maxLine bounds the line of one name: PATH_MAX in base64, and the rest.
-const maxLine = 16 << 10
+// maxLine bounds the line of one path: its names in base64, and the rest.
+const maxLine = sandbox.MaxWalkDepth*(255+1)*4/3 + 1<<10
 
 // Walk implements [sandbox.FileTree].
 func (t *fileTree) Walk(most int, visit func(sandbox.FileInfo) error) error {

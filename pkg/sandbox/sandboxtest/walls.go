@@ -84,6 +84,11 @@ func (s *suite) planted() {
 	}); err != nil {
 		s.Error(err)
 	}
+	s.sh(c, "d=$(printf %0200d 0); p=$d; for i in $(seq 120); do p=$p/$d; done; mkdir -p $p")
+	deep := 0
+	if err := tree.Walk(1000, func(i sandbox.FileInfo) error { deep = max(deep, strings.Count(i.Path, "/")); return nil }); err != nil || deep < 15 { // which is where the kernel ends
+		s.Errorf("of a tree with paths longer than the kernel takes the walk saw %d levels: %v", deep, err)
+	}
 	if content, _ := os.ReadFile(canary); string(content) != "untouched" {
 		s.Errorf("the canary says %q", content)
 	}
