@@ -7,6 +7,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/cli"
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/internal/posture"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -82,8 +83,8 @@ func (d door) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	return d.runtime.Probe(ctx)
 }
 
-func (d door) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
-	return d.runtime.Create(ctx, spec)
+func (d door) Posture(ctx context.Context, level sandbox.Level) (*posture.Posture, error) {
+	return posture.Take(ctx, d.runtime, level)
 }
 
 func (d door) Close() error { return d.runtime.Close() }

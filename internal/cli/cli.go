@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/posture"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -32,8 +33,8 @@ type Engine interface {
 	Check(ctx context.Context, req executor.Request) (*api.Check, error)
 	// Probe tells what the runtime can enforce on this host.
 	Probe(ctx context.Context) (sandbox.Capabilities, error)
-	// Create makes a container of the runtime, to look at it.
-	Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error)
+	// Posture looks at a container of the runtime from inside.
+	Posture(ctx context.Context, level sandbox.Level) (*posture.Posture, error)
 }
 
 // Job is a request with what only a terminal has.

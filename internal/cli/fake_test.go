@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
+	"github.com/sandbox-run/sandbox-run/internal/posture"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -169,7 +170,7 @@ func (f *fakeEngine) Check(_ context.Context, req executor.Request) (*api.Check,
 	return c, nil
 }
 
-func (f *fakeEngine) Create(context.Context, sandbox.Spec) (sandbox.Container, error) {
+func (f *fakeEngine) Posture(context.Context, sandbox.Level) (*posture.Posture, error) {
 	return nil, errors.New("there are no containers here")
 }
 

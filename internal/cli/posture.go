@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
-	"github.com/sandbox-run/sandbox-run/internal/posture"
 )
 
 // posture shows what a program sees from inside, and what of it is not as it should be.
@@ -17,12 +15,7 @@ func (a *app) posture(ctx context.Context, cfg config.Config, asJSON bool) (code
 		return 0, err
 	}
 	defer a.close(engine)
-	container, err := engine.Create(ctx, posture.Spec(cfg.Isolation))
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, container.Delete(context.WithoutCancel(ctx))) }()
-	p, err := posture.Take(ctx, container)
+	p, err := engine.Posture(ctx, cfg.Isolation)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,13 +25,11 @@ func (d *Daemon) inspect(ctx context.Context) error {
 	default:
 		return nil
 	}
-	c, err := d.runtime.Create(ctx, posture.Spec(d.cfg.Isolation))
-	if err != nil {
-		d.log.Warn("the sandbox was not looked at from inside: there is none yet", "error", err)
+	p, err := posture.Take(ctx, d.runtime, d.cfg.Isolation)
+	if errors.Is(err, posture.ErrNone) {
+		d.log.Warn("the sandbox was not looked at from inside", "error", err)
 		return nil
 	}
-	defer func() { _ = c.Delete(context.WithoutCancel(ctx)) }() // or when the runtime closes
-	p, err := posture.Take(ctx, c)
 	if err != nil {
 		return err
 	}

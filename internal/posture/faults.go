@@ -45,6 +45,10 @@ func (p *Posture) full() bool { return p.Isolation.Level == sandbox.LevelFull }
 // container's own, such as gVisor's: they lead nowhere else.
 func (p *Posture) ownKernel() bool { return p.enforced("kernel") || p.enforced("vm") }
 
+// engine tells whether an engine such as Docker has made the container: in an image, and
+// with mounts that are of its own choice.
+func (p *Posture) engine() bool { return p.Runtime == "docker" }
+
 // fault says what is wrong with a line, or nothing.
 func (p *Posture) fault(l Line) string {
 	kind, what, _ := strings.Cut(l.Key, " ")
@@ -60,7 +64,9 @@ func (p *Posture) fault(l Line) string {
 	case l.Key == "limit core file size" && l.Value != "1 1" && !p.ownKernel():
 		return "nothing dumps core, and no crash starts a handler of the host's: it takes a limit of one byte"
 	case kind == "mount" && p.full() && p.enforced("namespaces"):
-		return mountFault(what, l.Value)
+		return p.mountFault(what, l.Value)
+	case l.Key == "namespace user" && p.engine(): // has its own where the operator has chosen userns-remap
+		return ""
 	case kind == "namespace" && l.Value != "its own" && !p.ownKernel() && p.full() && p.enforced("namespaces") && what != "time":
 		return "no namespace but that of time is the host's"
 	case l.Key == "process cgroup" && p.full() && p.enforced("namespaces") && !rootGroups(l.Value):
@@ -98,9 +104,18 @@ func (p *Posture) statusFault(what, value string) string {
 // writable are the mount points of a container that programs can write to.
 var writable = []string{sandbox.WorkspaceDir, sandbox.BuildDir, "/tmp", "/dev", "/proc", "/etc/resolv.conf"}
 
-func mountFault(target, how string) string {
-	_, list, _ := strings.Cut(how, " ")
+func (p *Posture) mountFault(target, how string) string {
+	kind, list, _ := strings.Cut(how, " ")
 	options := strings.Split(list, ",")
+	if p.engine() {
+		if kind == "tmpfs" && (below(target, "/proc") || below(target, "/sys")) {
+			return "" // its masks: an empty directory, or the container's own device that swallows
+		}
+		options = append(options, "nosuid") // it has no option for it, and no_new_privs stands
+		if below(target, "/etc") {
+			options = append(options, "nodev") // single files of text
+		}
+	}
 	within := slices.ContainsFunc(writable, func(w string) bool { return below(target, w) })
 	device := target == "/" || below(target, "/dev") // the root holds our nodes, and is read-only
 	switch {
@@ -140,7 +155,7 @@ func (p *Posture) readFault(name string) string {
 	if !p.full() && below(name, "/proc") && !below(name, "/proc/1") {
 		return ""
 	}
-	if name == "/proc/self/mem" {
+	if name == "/proc/self/mem" || p.engine() && (name == "/sys/fs/cgroup" || !below(name, "/proc") && !below(name, "/sys")) { // the image's
 		return ""
 	}
 	return "it tells about the host"

@@ -1,6 +1,7 @@
 package posture
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -12,6 +13,8 @@ type Line struct{ Key, Value string }
 
 // Posture is what was seen, in the order of looking.
 type Posture struct {
+	// Runtime is the name of the runtime that made the container.
+	Runtime string
 	// Isolation is what the runtime says of the container.
 	Isolation sandbox.Isolation
 	Lines     []Line
@@ -43,7 +46,5 @@ func (p *Posture) String() string {
 	return b.String()
 }
 
-// Spec is a container to look at: an ordinary one without a network.
-func Spec(level sandbox.Level) sandbox.Spec {
-	return sandbox.Spec{Tenant: "posture", Level: level, Disk: sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}, NoFetch: true}
-}
+// ErrNone says that no container could be made to look at.
+var ErrNone = errors.New("there is no sandbox to look at")

@@ -16,11 +16,7 @@ func TestPosture(t *testing.T) {
 	defer rt.Close()
 	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted} {
 		t.Run(string(level), func(t *testing.T) {
-			c, err := rt.Create(t.Context(), posture.Spec(level))
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := posture.Take(t.Context(), c)
+			p, err := posture.Take(t.Context(), rt, level)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,10 +22,14 @@ const program = "posture"
 // environment is what the prober gets: one variable, so that any other is seen.
 var environment = []string{"PATH=/usr/bin:/bin"}
 
-// Take looks at a container, in which a program is left behind: it is for nothing else
-// afterwards.
-func Take(ctx context.Context, c sandbox.Container) (*Posture, error) {
-	p := &Posture{Isolation: c.Isolation()}
+// Take looks at a container of a runtime. The error is [ErrNone] where there can be none.
+func Take(ctx context.Context, rt sandbox.Runtime, level sandbox.Level) (p *Posture, err error) {
+	c, err := rt.Create(ctx, sandbox.Spec{Tenant: "posture", Level: level, Disk: sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}, NoFetch: true})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
+	}
+	defer func() { err = errors.Join(err, c.Delete(context.WithoutCancel(ctx))) }()
+	p = &Posture{Runtime: rt.Name(), Isolation: c.Isolation()}
 	if err := p.look(ctx, c); err != nil {
 		return nil, fmt.Errorf("look at the posture of a sandbox: %w", err)
 	}

@@ -10,6 +10,6 @@ import (
 )
 
 // Take looks at a container, which it can on Linux alone.
-func Take(context.Context, sandbox.Container) (*Posture, error) {
+func Take(context.Context, sandbox.Runtime, sandbox.Level) (*Posture, error) {
 	return nil, errors.New("the posture of a sandbox can be looked at on Linux alone")
 }

@@ -29,6 +29,15 @@ func MaskedProc() []string {
 	}
 }
 
+// MaskedPaths are their paths.
+func MaskedPaths() []string {
+	var paths []string
+	for _, name := range MaskedProc() {
+		paths = append(paths, "/proc/"+name)
+	}
+	return paths
+}
+
 // DeviceNode is a character device, by the numbers of the kernel's
 // Documentation/admin-guide/devices.txt.
 type DeviceNode struct {
