@@ -24,6 +24,13 @@ func upstream(version string) string {
 	}
 }
 
+// AtLeast tells whether a component is of an upstream version or a later one. One whose
+// version cannot be read is not.
+func (c Component) AtLeast(version string) bool {
+	have := upstream(c.Version)
+	return have != "" && compare(have, version) >= 0
+}
+
 // line is the line of releases that a version belongs to: its first two numbers.
 func line(version string) string {
 	version, _, _ = strings.Cut(upstream(version), "~")

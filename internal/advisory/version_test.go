@@ -56,6 +56,17 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
+func TestAtLeast(t *testing.T) {
+	for version, want := range map[string]bool{"0.20": true, "0.20.1": true, "1.8.1": true, "0.19.9": false, "0.20-rc1": false, "": false, "unknown": false} {
+		if got := (Component{Version: version}).AtLeast("0.20"); got != want {
+			t.Errorf("%q: %v", version, got)
+		}
+	}
+	if (Component{Version: "unknown"}).AtLeast("0") {
+		t.Error("a version that cannot be read is late enough")
+	}
+}
+
 // Whatever a package calls its version, the order is one.
 func FuzzCompare(f *testing.F) {
 	f.Add("1.1.5+ds1-1+deb12u1", "1.1.5+ds1-1", "1:2~rc1")

@@ -6,12 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// runtimeReport is what doctor says of one runtime, as JSON prints it.
+// doctorReport is what doctor says, as JSON prints it.
+type doctorReport struct {
+	// Runtimes has the chosen one first.
+	Runtimes []runtimeReport `json:"runtimes"`
+	// Hardening are settings of this machine; their states are good, advice or unknown.
+	Hardening []mechanismReport `json:"hardening"`
+}
+
+// runtimeReport is what doctor says of one runtime.
 type runtimeReport struct {
 	Runtime string `json:"runtime"`
 	Usable  bool   `json:"usable"`
@@ -30,8 +39,8 @@ type mechanismReport struct {
 }
 
 // doctor shows what holds on this host and what mends the rest: of the chosen
-// runtime in full, and of the others whether they could be. It succeeds when at least
-// one can run, however degraded.
+// runtime in full, and of the others whether they could be; then what would make the
+// host harder. It succeeds when at least one can run, however degraded.
 func (a *app) doctor(args []string) (int, error) {
 	f := doctorFlags{}
 	help, err := a.parseVerb("doctor", &f, args)
@@ -62,15 +71,16 @@ func (a *app) doctor(args []string) (int, error) {
 	if !slices.ContainsFunc(reports, func(r runtimeReport) bool { return r.Usable }) {
 		code = exitSandbox
 	}
+	host := hardening(advisory.Hardening())
 	if f.JSON {
-		return code, a.printJSON(map[string]any{"runtimes": reports})
+		return code, a.printJSON(doctorReport{reports, host})
 	}
 	p := newPaint("auto", isTerminal(a.stdout), a.environ)
 	text := reportText(reports[0], p)
 	for _, r := range reports[1:] {
 		text += reportLine(r, p)
 	}
-	return code, a.print(text)
+	return code, a.print(text + hardeningText(host, p))
 }
 
 // examine opens a runtime and has it tell what it can do here.
@@ -114,17 +124,20 @@ func reportLine(r runtimeReport, p paint) string {
 }
 
 func reportText(r runtimeReport, p paint) string {
+	return reportLine(r, p) + rowsText(r.Mechanisms, p)
+}
+
+func rowsText(rows []mechanismReport, p paint) string {
 	var b strings.Builder
-	b.WriteString(reportLine(r, p))
 	width := 0
-	for _, m := range r.Mechanisms {
-		width = max(width, len(m.Name))
+	for _, r := range rows {
+		width = max(width, len(r.Name))
 	}
-	for _, m := range r.Mechanisms {
+	for _, r := range rows {
 		// The state is padded before it is painted: escapes have no width.
-		fmt.Fprintf(&b, "  %s  %-*s  %s\n", p.text(stateStyle(m.State), fmt.Sprintf("%-8s", m.State)), width, m.Name, printable(m.Detail))
-		if m.Mend != "" && m.State != api.Enforced {
-			fmt.Fprintf(&b, "  %8s  %-*s  mend: %s\n", "", width, "", p.text(styleBold, printable(m.Mend)))
+		fmt.Fprintf(&b, "  %s  %-*s  %s\n", p.text(stateStyle(r.State), fmt.Sprintf("%-8s", r.State)), width, r.Name, printable(r.Detail))
+		if r.Mend != "" && r.State != api.Enforced {
+			fmt.Fprintf(&b, "  %8s  %-*s  mend: %s\n", "", width, "", p.text(styleBold, printable(r.Mend)))
 		}
 	}
 	return b.String()
@@ -132,7 +145,7 @@ func reportText(r runtimeReport, p paint) string {
 
 func stateStyle(state string) string {
 	switch state {
-	case api.Enforced:
+	case api.Enforced, advisory.Good:
 		return styleGreen
 	case api.Absent:
 		return styleRed

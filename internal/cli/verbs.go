@@ -20,7 +20,7 @@ func verbs() []verb {
 			grammar: func() any { return &checkFlags{} }, run: (*app).check},
 		{name: "languages", help: "List the languages, their toolchains here, and how to install the missing ones.",
 			grammar: func() any { return &lookFlags{} }, run: (*app).languages},
-		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it.",
+		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it; and which settings of this host could be harder.",
 			grammar: func() any { return &doctorFlags{} }, run: (*app).doctor},
 		{name: "image", help: "Get, list and remove images, the root file systems that programs may have in place of the host's.",
 			grammar: func() any { return &struct{}{} }, run: (*app).image, verbs: imageVerbs()},
