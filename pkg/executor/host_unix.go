@@ -68,8 +68,8 @@ func isNoSpace(err error) bool {
 
 // isTransient tells failures that may be gone at the next try.
 func isTransient(err error) bool {
-	for _, errno := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.ENFILE, syscall.EMFILE, syscall.ENOSPC, syscall.EBUSY} {
-		if errors.Is(err, errno) {
+	for _, passing := range []error{syscall.EAGAIN, syscall.ENOMEM, syscall.ENFILE, syscall.EMFILE, syscall.ENOSPC, syscall.EBUSY, context.DeadlineExceeded} {
+		if errors.Is(err, passing) {
 			return true
 		}
 	}

@@ -134,8 +134,10 @@ func (in *inside) ownEnv(ctx context.Context, runtime surroundings, cache langua
 	return env
 }
 
-// The bounds of a program that is asked for its version.
+// The bounds of a program that is asked for its version. To make a container and to start
+// a program in it takes a loaded engine far longer than any program takes to answer.
 const (
+	insideWait   = 2 * time.Minute
 	insideMemory = 512 << 20
 	insideDisk   = 16 << 20
 	insideTime   = 10 * time.Second
@@ -153,9 +155,14 @@ func (in *inside) run(ctx context.Context, args ...string) ([]byte, error) {
 		Args: args, Env: r.environment(language.Step{}, nil), Stdout: out, Stderr: other,
 		Limits: sandbox.Limits{WallTime: insideTime, MemoryBytes: insideMemory, CPUs: 1, Processes: 128, OpenFiles: 256},
 	}
-	_, err := in.e.manager.Run(ctx, in.container.ID(), p, nil)
+	limited, cancel := context.WithTimeout(ctx, insideWait)
+	defer cancel()
+	outcome, err := in.e.manager.Run(limited, in.container.ID(), p, nil)
+	err = in.late(ctx, limited, err, "no program could be started in a container of it")
 	var start *sandbox.StartError
 	switch {
+	case err == nil && outcome.Cause == sandbox.CauseWallTime:
+		return nil, fmt.Errorf("it did not answer within %v", insideTime)
 	case errors.As(err, &start) && errors.Is(err, fs.ErrNotExist):
 		return nil, fs.ErrNotExist
 	case err != nil && !errors.As(err, &start):
@@ -169,9 +176,27 @@ func (in *inside) open(ctx context.Context) error {
 		return in.err
 	}
 	in.spec.Disk, in.spec.Digest = diskLimit(insideDisk), in.img.Digest
-	in.container, in.err = in.e.manager.Create(ctx, in.spec)
+	limited, cancel := context.WithTimeout(ctx, insideWait)
+	defer cancel()
+	container, err := in.e.manager.Create(limited, in.spec)
+	in.container, in.err = container, in.late(ctx, limited, err, "no container of it could be made")
 	return in.err
 }
+
+// late says what was wanted where an error is that the limited one of two contexts ran out.
+func (in *inside) late(ctx, limited context.Context, err error, what string) error {
+	if err == nil || limited.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	return &lateError{fmt.Sprintf("the image %s was to be asked for %s, and %s within %v: this machine has too much to do, or what makes containers hangs. Try again later; sandbox-run doctor --runtime %s tells whether it works",
+		in.img.Name, in.spec.Language, what, insideWait, in.e.runtime.Name())}
+}
+
+// lateError is [context.DeadlineExceeded] in words.
+type lateError struct{ text string }
+
+func (e *lateError) Error() string        { return e.text }
+func (e *lateError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 func (in *inside) close(ctx context.Context) error {
 	if in.container == nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -121,7 +124,9 @@ func (r *Runtime) newContainer(ctx context.Context, o client.ContainerCreateOpti
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(patience, cancel) })
 	defer stop()
+	o.Config.Labels[labelMaker] = maker()
 	made, err := r.client.ContainerCreate(making, o)
+	fault.Point("engine's container made")
 	if err == nil && ctx.Err() != nil {
 		return "", errors.Join(ctx.Err(), r.removeContainer(making, made.ID))
 	}
@@ -138,6 +143,10 @@ func (r *Runtime) emptyDir() string {
 	return options
 }
 
+// maskedSys are what of /sys tells of the engine's machine: all but its control groups,
+// in which our init reads what a program has used.
+var maskedSys = []string{"/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power"}
+
 // sharedMemory is where POSIX has its own.
 const sharedMemory = "/dev/shm"
 
@@ -150,6 +159,11 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 		LogConfig: container.LogConfig{Type: "none"}, Init: &init, Runtime: r.options.Runtime,
 		Resources: r.startingLimits(),
 		Tmpfs:     map[string]string{sandbox.WorkspaceDir: r.tmpfs(spec.Disk), sandbox.TempDir: r.tmpfs(spec.Disk), sharedMemory: r.tmpfs(spec.Disk)},
+	}
+	if masks := append(rootfs.MaskedPaths(), maskedSys...); r.info.podman {
+		h.SecurityOpt = append(h.SecurityOpt, "mask="+strings.Join(masks, ":"))
+	} else {
+		h.MaskedPaths = masks
 	}
 	if spec.BuildDisk.Bytes > 0 {
 		h.Tmpfs[sandbox.BuildDir] = r.tmpfs(spec.BuildDisk)
@@ -240,6 +254,7 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 		_ = a.Close() // nothing was sent
 		return nil, e.r.failed("start a container", err)
 	}
+	fault.Point("engine's container started")
 	return a, nil
 }
 
@@ -298,6 +313,7 @@ func (e *engine) remove(ctx context.Context) error {
 			err = nil
 		}
 	}
+	fault.Point("engine's container removed")
 	e.way.close()
 	e.r.alive.Forget(e.container)
 	return e.r.failed("remove a container", err)

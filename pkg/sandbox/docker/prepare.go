@@ -19,6 +19,7 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
@@ -50,6 +51,8 @@ const (
 	labelOurs = "sandbox-run"
 	labelFrom = "sandbox-run.from"
 	labelMade = "sandbox-run.made"
+	// labelMaker names the process that has made a container.
+	labelMaker = "sandbox-run.maker"
 )
 
 // The repositories of our images.
@@ -254,7 +257,9 @@ func (r *Runtime) derive(ctx context.Context, from string, img image, what strin
 	if err := fill(ctx, id); err != nil {
 		return err
 	}
+	fault.Point("image filled")
 	_, err = r.client.ContainerCommit(ctx, id, client.ContainerCommitOptions{Reference: img.name, NoPause: true, Config: &container.Config{}})
+	fault.Point("image committed")
 	return r.failed("keep the prepared image", err)
 }
 

@@ -32,6 +32,7 @@ type Runtime struct {
 
 	warnings []string               // what of the options cannot be had
 	noFilter atomic.Pointer[string] // why the engine takes no filter of ours
+	profiles profiles
 
 	preparing chan struct{} // one image at a time
 
@@ -247,7 +248,8 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 	}
 	removed, err := r.reclaim(ctx)
 	images, unusedErr := r.removeUnused(ctx)
-	return append(removed, images...), errors.Join(err, unusedErr, r.Close())
+	filters, filtersErr := removeFilters()
+	return slices.Concat(removed, images, filters), errors.Join(err, unusedErr, filtersErr, r.Close())
 }
 
 // fresh is how long a container may exist before it is started, or an image is made of
@@ -255,7 +257,8 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 const fresh = 15 * time.Minute
 
 // reclaim removes the containers of ours that have ended, or were never started:
-// whose client is alive removes them itself at once.
+// whose client is alive removes them itself at once. Of clients on other machines it is
+// not known whether they are.
 func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	states := []string{"created", "exited", "dead"}
 	if r.info.podman {
@@ -269,7 +272,7 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	}
 	var errs []error
 	for _, c := range list.Items {
-		if c.State == container.StateCreated && time.Since(time.Unix(c.Created, 0)) < fresh {
+		if c.State == container.StateCreated && time.Since(time.Unix(c.Created, 0)) < fresh && !died(c.Labels[labelMaker]) {
 			continue
 		}
 		err := r.removeContainer(ctx, c.ID)

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -27,29 +31,80 @@ func (r *Runtime) filterOption(network sandbox.NetworkPolicy) (option string, do
 	if r.whyNoFilter() != "" {
 		return "", done, nil
 	}
-	export := guest.Profile
-	if !r.info.podman && r.info.before(23, 0, 0) {
-		export = guest.NamedProfile
-	}
-	profile, err := export(r.filterOptions(), network, runtime.GOARCH)
-	if err != nil {
-		return "", done, err
-	}
-	text, err := json.Marshal(profile)
+	text, err := r.profile(network)
 	if err != nil || !r.info.podman {
-		return "seccomp=" + string(text), done, err
+		return "seccomp=" + text, done, err
 	}
-	f, err := os.CreateTemp("", "sandbox-run-seccomp-*.json")
+	f, err := os.CreateTemp("", filterFiles)
 	if err != nil {
 		return "", done, fmt.Errorf("write a filter for Podman: %w", err)
 	}
-	done = func() { os.Remove(f.Name()) }
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err != nil {
+	fault.Point("filter for podman made")
+	done = func() {
+		os.Remove(f.Name())
+		f.Close() // and with it goes the lock
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, lockfile.Try(f, true)); err != nil {
 		done()
 		return "", done, fmt.Errorf("write a filter for Podman: %w", err)
 	}
 	return "seccomp=" + f.Name(), done, nil
+}
+
+// filterFiles are the names of filters for Podman.
+const filterFiles = "sandbox-run-seccomp-*.json"
+
+// removeFilters removes those of clients that have died: nobody holds their locks.
+func removeFilters() (removed []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(os.TempDir(), filterFiles))
+	for _, path := range paths {
+		f, failed := os.Open(path)
+		if failed != nil {
+			continue // another user's, or just removed
+		}
+		if lockfile.Try(f, true) == nil {
+			if failed := os.Remove(path); failed != nil {
+				err = errors.Join(err, failed)
+			} else {
+				removed = append(removed, path)
+			}
+		}
+		f.Close()
+	}
+	return removed, err
+}
+
+// profiles are those that containers without internet sockets and with them are given.
+// Nothing else of a container changes them, and to make one takes half a millisecond.
+type profiles struct{ none, inet madeProfile }
+
+type madeProfile struct {
+	once sync.Once
+	text string
+	err  error
+}
+
+// profile is the filter as the engine takes it.
+func (r *Runtime) profile(network sandbox.NetworkPolicy) (string, error) {
+	made := &r.profiles.inet
+	if network.Normal().Mode == sandbox.NetworkNone {
+		made = &r.profiles.none
+	}
+	made.once.Do(func() {
+		export := guest.Profile
+		if !r.info.podman && r.info.before(23, 0, 0) {
+			export = guest.NamedProfile
+		}
+		profile, err := export(r.filterOptions(), network, runtime.GOARCH)
+		if err != nil {
+			made.err = err
+			return
+		}
+		text, err := json.Marshal(profile)
+		made.text, made.err = string(text), err
+	})
+	return made.text, made.err
 }
 
 // whyNoFilter tells why init is under the engine's own filter, if it has one, and not

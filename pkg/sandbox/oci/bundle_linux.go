@@ -15,6 +15,7 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -45,9 +46,12 @@ type bundle struct {
 	spec    sandbox.Spec
 	uid     int // of nobody, on the host; programs have the next one
 	host    host
-	image   *rootfs.Image // in place of the host's directories, or nil
-	mounts  []specs.Mount
-	links   []guest.Layer
+	filters filters
+	// makesTime tells whether the runtime makes time namespaces.
+	makesTime func() bool
+	image     *rootfs.Image // in place of the host's directories, or nil
+	mounts    []specs.Mount
+	links     []guest.Layer
 	// netns is the network namespace that we have made, and outlet what leads out of
 	// it; nil where nothing leads out.
 	netns  *os.File
@@ -72,6 +76,7 @@ func (b *bundle) write() error {
 			return err
 		}
 	}
+	fault.Point("directories of the bundle made")
 	if err := b.ownFiles(); err != nil {
 		return err
 	}
@@ -92,8 +97,10 @@ func (b *bundle) write() error {
 		return err
 	}
 	config := b.config()
-	if err := b.filter(&config); err != nil {
-		return err
+	if !b.flavour.ownKernel { // gVisor answers its containers' calls itself, and passes over a filter
+		if err := b.filters.put(&config, b.spec.Network); err != nil {
+			return err
+		}
 	}
 	content, err := json.Marshal(config)
 	if err != nil {
@@ -443,6 +450,11 @@ func (b *bundle) config() specs.Spec {
 		}
 		namespaces = append(namespaces, specs.LinuxNamespace{Type: kind})
 	}
+	if b.makesTime() {
+		// Not for its clocks: files of /proc/self/ns are inodes, and one that everybody is
+		// in would be everybody's to lock.
+		namespaces = append(namespaces, specs.LinuxNamespace{Type: specs.TimeNamespace})
+	}
 	return specs.Spec{
 		Version:  "1.0.2",
 		Hostname: sandbox.Hostname,
@@ -453,6 +465,8 @@ func (b *bundle) config() specs.Spec {
 			User:            specs.User{UID: sandbox.UserID, GID: sandbox.UserID},
 			Capabilities:    none,
 			NoNewPrivileges: true,
+			// Timers and queued signals also count for the user that we are, with all our containers.
+			Rlimits: []specs.POSIXRlimit{{Type: "RLIMIT_SIGPENDING", Hard: 1024, Soft: 1024}},
 		},
 		Mounts: b.theirs(),
 		Linux: &specs.Linux{
@@ -461,7 +475,7 @@ func (b *bundle) config() specs.Spec {
 			GIDMappings:   ids,
 			CgroupsPath:   "/" + groupName(b.id),
 			Resources:     &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}}},
-			MaskedPaths:   maskedPaths(),
+			MaskedPaths:   rootfs.MaskedPaths(),
 			ReadonlyPaths: []string{"/proc/sys"},
 			Sysctl:        b.sysctls(),
 		},
@@ -481,13 +495,4 @@ func (b *bundle) sysctls() map[string]string {
 		settings[strings.ReplaceAll(name, "/", ".")] = s.Value
 	}
 	return settings
-}
-
-// maskedPaths are what of /proc nobody sees. Those that do not exist are passed over.
-func maskedPaths() []string {
-	var paths []string
-	for _, name := range rootfs.MaskedProc() {
-		paths = append(paths, "/proc/"+name)
-	}
-	return paths
 }

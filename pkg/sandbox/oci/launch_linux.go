@@ -12,6 +12,7 @@ import (
 	"github.com/opencontainers/runtime-spec/specs-go"
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
@@ -74,6 +75,7 @@ func (r *Runtime) launch(b *bundle) (_ *pipes, pid int, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("start %s: %w", r.flavour.name, err)
 	}
+	fault.Point("oci runtime started")
 	conn := &pipes{stdin: ours[0], stdout: ours[1], silent: make(chan struct{})}
 	go func() {
 		defer close(conn.silent)

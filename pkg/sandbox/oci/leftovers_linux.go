@@ -2,6 +2,7 @@ package oci
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,100 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/instance"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 )
+
+// containersOf are the containers that an instance has had, by its bundles and by its
+// control groups: either may have gone before the other.
+func containersOf(dir, name string) (ids []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		ids = append(ids, e.Name())
+	}
+	for _, place := range groupPlaces() {
+		groups, err := filepath.Glob(filepath.Join(place, groupName(name)+"-*"))
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range groups {
+			_, id, _ := strings.Cut(filepath.Base(g), groupName(""))
+			ids = append(ids, id)
+		}
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		_, ours := strings.CutPrefix(id, name+"-")
+		return !ours
+	})
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// groupPlaces are where an OCI runtime makes control groups: the one tree of version 2,
+// or those of version 1.
+func groupPlaces() (places []string) {
+	for _, pattern := range []string{groupRoot + "/cgroup.procs", groupRoot + "/*/cgroup.procs"} {
+		files, _ := filepath.Glob(pattern) // which is well-formed
+		for _, f := range files {
+			places = append(places, filepath.Dir(f))
+		}
+		if len(places) > 0 {
+			break
+		}
+	}
+	return places
+}
+
+// holdName tells whoever finds our control groups, and not our file, that we live. Where
+// that is not to be had only groups that no process is in yet are at stake.
+func holdName(name string) (held []*os.File) {
+	for _, place := range groupPlaces() {
+		if f, err := cgroup.HoldName(place, name); err == nil {
+			held = append(held, f)
+		}
+	}
+	return held
+}
+
+// reclaimForgotten removes the containers of dead instances that the runtime directory
+// knows nothing of, as long as there are their directories, and else the control groups
+// in which there is no process.
+func reclaimForgotten(f flavour, dir string) (removed []string, err error) {
+	errs := []error{instance.ForgottenDirs(dir, func(path, name string) error {
+		if _, err := os.Lstat(filepath.Join(path, initFile)); err != nil {
+			return nil // none of this runtime's
+		}
+		lines, err := reclaimDir(f, path, name)
+		removed = append(removed, lines...)
+		return err
+	})}
+	for _, place := range groupPlaces() {
+		groups, err := filepath.Glob(filepath.Join(place, groupName("*")))
+		errs = append(errs, err)
+		for _, g := range groups {
+			_, id, _ := strings.Cut(filepath.Base(g), groupName(""))
+			name := instance.Forgotten(dir, id)
+			if name == "" {
+				continue
+			}
+			held, err := cgroup.NameHeld(place, name)
+			if held || err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			if err = os.Remove(g); err == nil {
+				removed = append(removed, g)
+			} else if !errors.Is(err, unix.EBUSY) && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return removed, errors.Join(errs...)
+}
 
 // bundleVariable names the bundle in the environment of an OCI runtime, for what it
 // starts that does not say so in its command line.

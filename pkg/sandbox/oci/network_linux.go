@@ -8,6 +8,7 @@ import (
 
 	"github.com/opencontainers/runtime-spec/specs-go"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -23,6 +24,7 @@ func (r *Runtime) openNetwork(b *bundle) (err error) {
 	if b.netns, err = outlet.NewNamespace(); err != nil {
 		return err
 	}
+	fault.Point("network namespace made")
 	b.outlet, err = r.outlets.Open(b.spec.Network, b.netns)
 	return err
 }

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/alive"
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -27,10 +27,12 @@ import (
 type Runtime struct {
 	flavour  flavour
 	instance *instance.Instance
+	held     []*os.File // which tell that the owner of our control groups lives
 	spawner  *spawn.Server
 	ids      *instance.IDs
 	state    string // where the OCI runtime keeps what it knows of containers
 	host     host
+	filters  filters
 	outlets  outlet.Maker
 	images   rootfs.Images
 	serial   atomic.Int64
@@ -66,8 +68,10 @@ func New(opts Options) (*Runtime, error) {
 	if r.instance, err = instance.New(dir, runtimeName, nil); err != nil {
 		return nil, err
 	}
+	r.filters = newFilters(r.host.filterOptions(), func() bool { return takesProgram(verdict()) })
 	r.ids = instance.NewIDs(r.instance.Number)
 	r.state = filepath.Join(r.instance.Dir, stateDir)
+	r.held = holdName(r.instance.Name)
 	if r.spawner, err = spawn.Start(); err == nil {
 		err = r.instance.MakeDir()
 	}
@@ -91,6 +95,9 @@ func (r *Runtime) free() error {
 	var err error
 	if r.spawner != nil {
 		err = r.spawner.Close()
+	}
+	for _, f := range r.held {
+		f.Close()
 	}
 	r.instance.Release(r.leftovers.Load())
 	return errors.Join(err, r.images.Close())
@@ -117,7 +124,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 			return nil, err
 		}
 	}
-	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host}
+	b := &bundle{id: fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)), flavour: r.flavour, spec: spec, host: r.host, filters: r.filters, makesTime: func() bool { return makesTime(r.verdict()) }}
 	b.dir = filepath.Join(r.instance.Dir, b.id)
 	var err error
 	if b.image, err = r.images.Acquire(ctx, spec.Image, spec.Digest); err != nil {
@@ -186,7 +193,7 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	}
 	opts := guest.Options{
 		ID: b.id, Isolation: r.isolation(b), Arch: runtime.GOARCH, Trees: trees, Layers: b.links,
-		Network: b.spec.Network, Connect: b.connect(), Filter: b.filterOptions(),
+		Network: b.spec.Network, Connect: b.connect(), Filter: b.host.filterOptions(),
 		Ended: running.ended, Remove: running.remove,
 	}
 	if r.flavour.ownKernel {
@@ -198,6 +205,7 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	if err != nil {
 		return nil, errors.Join(running.whyNot(err), running.remove(context.WithoutCancel(ctx)))
 	}
+	fault.Point("guest made")
 	running.container = c
 	if !r.flavour.ownKernel {
 		running.init = b.onlyProcess()
@@ -213,6 +221,7 @@ func (r *Runtime) begin(b *bundle) (*pipes, int, error) {
 	if err := b.write(); err != nil {
 		return nil, 0, fmt.Errorf("write the bundle: %w", err)
 	}
+	fault.Point("bundle written")
 	return r.launch(b)
 }
 
@@ -289,7 +298,9 @@ func (e *engine) remove(ctx context.Context) error {
 		err = killBundle(e.b.dir)
 		<-e.exited
 	}
+	fault.Point("guest ended")
 	err = errors.Join(err, removeGroups(e.b.id), instance.RemoveTree(e.b.dir))
+	fault.Point("bundle removed")
 	e.b.outlet.Close()
 	e.b.image.Close()
 	e.r.ids.Give(e.b.uid)
@@ -408,7 +419,9 @@ func Reclaim(opts Options) ([]string, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	return reclaim(f, dir)
+	removed, err := reclaim(f, dir)
+	more, moreErr := reclaimForgotten(f, dir)
+	return append(removed, more...), errors.Join(err, moreErr)
 }
 
 func reclaim(f flavour, dir string) (removed []string, err error) {
@@ -425,29 +438,26 @@ func reclaim(f flavour, dir string) (removed []string, err error) {
 	return removed, err
 }
 
-// reclaimDir removes the directory of a dead instance, and the containers of which
-// it holds the bundles.
+// reclaimDir removes the containers of a dead instance, and its directory.
 func reclaimDir(f flavour, dir, name string) (removed []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
+	ids, err := containersOf(dir, name)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		if _, ours := strings.CutPrefix(e.Name(), name+"-"); !ours {
-			continue
-		}
+	for _, id := range ids {
 		// It may have been another runtime's, or one that is not here any more: then this
 		// one does not know it, which is no error.
 		if f.program != "" {
-			_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", e.Name())
+			_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", id)
 		}
-		if err := errors.Join(killBundle(filepath.Join(dir, e.Name())), removeGroups(e.Name())); err != nil {
+		if err := errors.Join(killBundle(filepath.Join(dir, id)), removeGroups(id)); err != nil {
 			return removed, err
 		}
-		removed = append(removed, "container "+e.Name())
+		removed = append(removed, "container "+id)
+		fault.Point("guest reclaimed")
+	}
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return removed, nil
 	}
 	if err := instance.RemoveTree(dir); err != nil {
 		return removed, err

@@ -2,6 +2,8 @@ package oci
 
 import (
 	"context"
+	"os"
+	"slices"
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
 )
@@ -15,6 +17,17 @@ func (f flavour) judge(ctx context.Context) advisory.Verdict {
 		components = append(components, advisory.ThisKernel())
 	}
 	return advisory.Judge(components...)
+}
+
+// makesTime tells whether a runtime makes time namespaces on this kernel: crun since
+// 2020, runc since 1.2. Others take the word for a mistake.
+func makesTime(v advisory.Verdict) bool {
+	if _, err := os.Stat("/proc/self/ns/time"); err != nil {
+		return false // before Linux 5.6, or without CONFIG_TIME_NS
+	}
+	return slices.ContainsFunc(v.Components, func(c advisory.Component) bool {
+		return c.Name == "crun" && c.AtLeast("1.0") || c.Name == "runc" && c.AtLeast("1.2")
+	})
 }
 
 // component is the runtime by the name that it gives itself, which may be another
