@@ -189,13 +189,13 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	failed := make(chan error, 2)
 	go func() {
 		if d.cfg.Server.TLSCert != "" {
-			failed <- d.http.ServeTLS(d.listener, d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
+			failed <- d.http.ServeTLS(patient{d.listener}, d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
 			return
 		}
-		failed <- d.http.Serve(d.listener)
+		failed <- d.http.Serve(patient{d.listener})
 	}()
 	if local := d.listenUnix(ctx); local != nil {
-		go func() { failed <- d.http.Serve(local) }()
+		go func() { failed <- d.http.Serve(patient{local}) }()
 	}
 	d.announce()
 	d.watching.Go(func() { d.watchdog(d.watched) })

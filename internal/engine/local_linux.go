@@ -44,7 +44,7 @@ func runtimeDir() string { return instance.DefaultDir() }
 
 // ReclaimHere removes what killed processes left behind on this machine, and names it.
 func ReclaimHere() ([]string, error) {
-	removed, err := local.Reclaim(local.Options{})
-	more, ociErr := ocirun.Reclaim(ocirun.Options{})
-	return append(removed, more...), errors.Join(err, ociErr)
+	removed, err := ocirun.Reclaim(ocirun.Options{}) // which knows its own directories from the rest
+	more, localErr := local.Reclaim(local.Options{})
+	return append(removed, more...), errors.Join(err, localErr)
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
@@ -51,6 +52,7 @@ func (s *Store) enter(ctx context.Context, path string) (*work, error) {
 	if err := s.root.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	fault.Point("image begun")
 	lockPath := filepath.Join(path, lockFile)
 	lock, err := s.root.OpenFile(lockPath, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -101,6 +103,7 @@ func (w *work) finish(ctx context.Context, digest v1.Hash, info Image, names []s
 	if err := w.write(info); err != nil {
 		return Image{}, err
 	}
+	fault.Point("image unpacked")
 	if err := syncDisk(w.lock); err != nil {
 		return Image{}, err
 	}
@@ -109,6 +112,7 @@ func (w *work) finish(ctx context.Context, digest v1.Hash, info Image, names []s
 			if err := w.store.root.Rename(w.path, imagePath(digest)); err != nil {
 				return err
 			}
+			fault.Point("image kept")
 			w.path = ""
 		}
 		info, err = w.store.addNames(digest, names)
@@ -123,6 +127,7 @@ func (s *Store) discard(path string) error {
 	if err != nil {
 		return err
 	}
+	fault.Point("work moved away")
 	return s.erase(gone)
 }
 

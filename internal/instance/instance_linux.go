@@ -11,8 +11,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Instance is one process of ours as others see it.
@@ -24,6 +27,9 @@ type Instance struct {
 	Dir  string
 	path string // of the number's file
 	lock *os.File
+
+	mu   sync.Mutex // guards held
+	held *os.File   // has the lock of Dir; nil without one
 }
 
 // instances is how many numbers there are, each with a block of user ids.
@@ -70,23 +76,49 @@ func takeNumber(dir, runtime string, number int, groups []string) (*Instance, er
 	if err != nil {
 		return nil, fmt.Errorf("take an instance number: %w", err)
 	}
+	fault.Point("number taken")
 	// Between create and lock somebody who reclaims may have seen a file without
 	// an owner: then the lock fails or the name is gone.
 	if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil || !linked(f) {
 		f.Close()
 		return nil, nil
 	}
-	// The number may have been somebody's before, and another runtime directory
-	// may give out the same: what we make is told apart by 64 random bits.
-	name := fmt.Sprintf("%s-%016x", numberFile(number), rand.Uint64())
+	fault.Point("instance locked")
+	name := nameOf(number, rand.Uint64())
 	i := &Instance{Number: number, Name: name, path: path, lock: f}
-	i.Dir = filepath.Join(os.TempDir(), "sandbox-run-"+name)
+	i.Dir = dirOf(name)
 	content, _ := json.Marshal(Record{Runtime: runtime, BootID: BootID(), PID: os.Getpid(), Name: name, Dirs: []string{i.Dir}, Groups: groups})
 	if _, err := f.Write(content); err != nil {
 		i.Release(false)
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
+	fault.Point("instance recorded")
 	return i, nil
+}
+
+// Forgotten is the name of the instance that has made something of a name, if the
+// runtime directory has no file of it: then [Dead] will never hear of it, and whether it
+// lives must be known from elsewhere. Else it is empty.
+func Forgotten(dir, made string) string {
+	file, rest, _ := strings.Cut(made, "-")
+	word, _, _ := strings.Cut(rest, "-")
+	number, err := strconv.ParseUint(strings.TrimPrefix(file, "i"), 16, 16)
+	random, err2 := strconv.ParseUint(word, 16, 64)
+	name := nameOf(int(number), random)
+	if err != nil || err2 != nil || name != file+"-"+word {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(dir, file)); !errors.Is(err, fs.ErrNotExist) {
+		return "" // its own, or that of the number's next owner: then it is for later
+	}
+	return name
+}
+
+// nameOf is the name of an instance. The number may have been somebody's before, and
+// another runtime directory may give out the same: what we make is told apart by 64
+// random bits.
+func nameOf(number int, random uint64) string {
+	return fmt.Sprintf("%s-%016x", numberFile(number), random)
 }
 
 // TenantName is the name of the control group above those of a tenant's containers,
@@ -102,15 +134,72 @@ func (i *Instance) TenantName(tenant string) string {
 // MakeDir makes the instance's directory, or sees that it is still ours: a
 // cleaner of temporary files may have removed it and somebody put another there.
 func (i *Instance) MakeDir() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	err := Mkdir(i.Dir, 0o711)
 	if errors.Is(err, fs.ErrExist) {
 		return checkOurs(i.Dir)
 	}
+	var lock *os.File
+	if err == nil {
+		lock, err = lockDir(i.Dir, unix.LOCK_SH)
+	}
 	if err != nil {
 		return fmt.Errorf("make the instance's directory: %w", err)
 	}
+	if i.held != nil { // the lock of one that has been removed
+		i.held.Close()
+	}
+	i.held = lock
 	return nil
 }
+
+// lockDir locks a directory that is ours alone, and returns what holds the lock.
+func lockDir(path string, how int) (*os.File, error) {
+	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	var st unix.Stat_t
+	if err = unix.Fstat(int(dir.Fd()), &st); err == nil && int(st.Uid) != os.Geteuid() {
+		err = fmt.Errorf("%s belongs to user %d", path, st.Uid)
+	}
+	if err == nil {
+		err = unix.Flock(int(dir.Fd()), how|unix.LOCK_NB)
+	}
+	if err == nil && !linked(dir) {
+		err = fs.ErrNotExist // somebody has taken it for a dead one's
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// ForgottenDirs calls reclaim for the directory of each dead instance of this user's
+// that the runtime directory has no file of: nobody holds its lock.
+func ForgottenDirs(dir string, reclaim func(path, name string) error) error {
+	paths, err := filepath.Glob(filepath.Join(os.TempDir(), dirPrefix+"*"))
+	for _, path := range paths {
+		name := Forgotten(dir, strings.TrimPrefix(filepath.Base(path), dirPrefix))
+		if name == "" || path != dirOf(name) {
+			continue
+		}
+		lock, locked := lockDir(path, unix.LOCK_EX)
+		if locked != nil {
+			continue // its owner lives, or it is another user's
+		}
+		err = errors.Join(err, reclaim(path, name))
+		lock.Close()
+	}
+	return err
+}
+
+// dirOf is where an instance has its directory.
+func dirOf(name string) string { return filepath.Join(os.TempDir(), dirPrefix+name) }
+
+const dirPrefix = "sandbox-run-"
 
 // Mkdir makes a directory and sees that it has its mode: a sandbox's user of its
 // own must pass, whatever our umask is.
@@ -118,6 +207,7 @@ func Mkdir(path string, mode fs.FileMode) error {
 	if err := os.Mkdir(path, mode); err != nil {
 		return err
 	}
+	fault.Point("directory made")
 	dir, err := os.Open(path)
 	if err != nil {
 		return err
@@ -136,7 +226,12 @@ func linked(f *os.File) bool {
 // number's file stays, unlocked: who reclaims finds it.
 func (i *Instance) Release(leftovers bool) {
 	if err := RemoveTree(i.Dir); err == nil && !leftovers {
+		fault.Point("instance directory removed")
 		_ = os.Remove(i.path) // before the lock is freed, so that nobody reclaims it
+	}
+	fault.Point("instance forgotten")
+	if i.held != nil {
+		i.held.Close()
 	}
 	i.lock.Close()
 }
@@ -231,5 +326,6 @@ func reclaimFile(f *os.File, path, runtime string, reclaim func(Record) error) e
 	if err := reclaim(r); err != nil {
 		return fmt.Errorf("reclaim what process %d left: %w", r.PID, err)
 	}
+	fault.Point("instance reclaimed")
 	return os.Remove(path)
 }

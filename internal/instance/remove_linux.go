@@ -10,6 +10,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // RemoveTree removes a directory and all below it, whatever a program has made of
@@ -41,6 +43,7 @@ func RemoveTree(path string) error {
 			if err := r.remove(name); err != nil && failed == nil { // what can go goes
 				failed = fmt.Errorf("remove %s: %w", filepath.Join(path, name), err)
 			}
+			fault.Point("entry removed")
 		}
 		if failed != nil {
 			return failed

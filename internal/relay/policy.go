@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Rules are what a request, or an operator, says about the network.
@@ -113,6 +115,9 @@ func (p *Policy) checkName(host string, port uint16) error {
 func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Addr) error {
 	address := plain(to.Addr())
 	closed := closedNetworks(address, own)
+	if fault.Off("relay", "private addresses") {
+		closed = nil
+	}
 	for _, e := range p.entries {
 		if e.opens(address, closed) && e.matchesPort(to.Port()) {
 			return nil
@@ -121,7 +126,7 @@ func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Addr) e
 	if len(closed) > 0 {
 		return refuse("%s is %s, which has to be allowed by address", address, closed[0])
 	}
-	if named || p.full {
+	if named || p.full || fault.Off("relay", "allow-list") {
 		return nil
 	}
 	return refuse("the address is not in the allow-list")

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -34,11 +35,14 @@ func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, s
 		ID: id, Started: time.Now(), Tenant: p.Tenant, KeyID: p.KeyID, RequestID: requestID(r),
 		SourceSHA256: source, Language: language, Version: version, Limits: limits,
 	})
+	if err != nil {
+		return nil, fmt.Errorf("write the audit line, without which nothing is run: %w", err)
+	}
 	return func(result *api.Result) {
 		if err := s.Store.EndRun(context.WithoutCancel(ctx), id, ending(result)); err != nil {
 			s.Log.Error("an audit line could not be completed", "run", id, "error", err.Error())
 		}
-	}, err
+	}, nil
 }
 
 // refusedStatus is the status of the audit line of a run that did not begin.

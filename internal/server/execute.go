@@ -36,6 +36,11 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return ours(s.serveTo(w, r, who))
+}
+
+// serveTo is the way of a request whose sender is known.
+func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Principal) error {
 	if err := wire.CheckMedia(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
@@ -116,6 +121,18 @@ func (s *Server) runContext(r *http.Request) (context.Context, func()) {
 	return ctx, func() { gone(); ended(); cancel(nil) }
 }
 
+// ours has a failure that is none of the caller's told like that of a run, with what has
+// failed: a database that is full, an address of this host that cannot be asked for.
+func ours(err error) error {
+	if err == nil {
+		return nil
+	}
+	if p, _ := problem(err); p.Type != typeUnknown || p.Status != http.StatusInternalServerError || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return failed(executor.Failure(err))
+}
+
 // failed is the problem of a run that ended through our fault.
 func failed(result *api.Result) error {
 	p := &refusal{Problem: api.Problem{Type: wire.TypeSandbox, Status: http.StatusInternalServerError, Detail: result.Message, Result: result}}
@@ -130,6 +147,9 @@ type refusal struct {
 	api.Problem
 	retryAfter time.Duration
 }
+
+// typeUnknown is the type of a problem that nothing more is known of.
+const typeUnknown = "about:blank"
 
 // problem is what an error is answered with.
 func problem(err error) (*api.Problem, time.Duration) {
@@ -153,7 +173,7 @@ func problem(err error) (*api.Problem, time.Duration) {
 	case errors.As(err, &limit):
 		return &api.Problem{Type: limitTypes[limit.Kind], Status: http.StatusTooManyRequests, Detail: limit.Detail}, limit.RetryAfter
 	}
-	return &api.Problem{Type: "about:blank", Status: http.StatusInternalServerError, Detail: "the server failed; its log tells more under this request id"}, 0
+	return &api.Problem{Type: typeUnknown, Status: http.StatusInternalServerError, Detail: "the server failed; its log tells more under this request id"}, 0
 }
 
 // fail answers an error.

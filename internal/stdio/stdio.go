@@ -3,8 +3,13 @@
 package stdio
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"sync"
+	"syscall"
 )
 
 // Feed copies the caller's input. It may outlive the program while the caller's
@@ -28,10 +33,13 @@ type Output struct {
 	// Fail is called when a writer has failed, once: nobody waits for what the
 	// program has to say any more.
 	Fail func()
+	// Terminal says that what is read is a terminal.
+	Terminal bool
 
 	copies sync.WaitGroup
 	mu     sync.Mutex
 	err    error // the first one of a writer
+	lost   error // the first one of reading what the program has written
 }
 
 // Copy begins to copy a stream until its end. When the writer fails, or is nil, the
@@ -53,11 +61,21 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 				to = nil
 			}
 		}
-		if err != nil {
-			return // io.EOF, EIO of a terminal whose other side is gone, closed
+		switch {
+		case err == nil:
+			continue
+		case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
+			o.mu.Lock()
+			o.lost = cmp.Or(o.lost, fmt.Errorf("read the program's output: %w", err))
+			o.mu.Unlock()
+			o.Fail()
 		}
+		return
 	}
 }
+
+// hungUp tells whether an error is the end of a terminal whose other side is gone.
+func (o *Output) hungUp(err error) bool { return o.Terminal && errors.Is(err, syscall.EIO) }
 
 func (o *Output) failed(err error) {
 	o.mu.Lock()
@@ -77,3 +95,7 @@ func (o *Output) Wait() error {
 	o.copies.Wait()
 	return o.err
 }
+
+// Lost is why something that the program has written could not be read, or nil. It is
+// known after [Output.Wait].
+func (o *Output) Lost() error { return o.lost }

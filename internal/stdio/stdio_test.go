@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
@@ -96,5 +97,35 @@ func TestOutputOfAWriterThatFails(t *testing.T) {
 	}
 	if ended != 1 || to.calls != 2 {
 		t.Errorf("ended %d times, %d writes", ended, to.calls)
+	}
+}
+
+// broken is a pipe that cannot be read, for no reason that an end of it would have.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
+
+// What cannot be read is not the end of what a program has written.
+func TestOutputThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		err      error
+		terminal bool
+		lost     bool
+	}{
+		{io.EOF, false, false},
+		{os.ErrClosed, false, false},
+		{syscall.EIO, true, false},
+		{syscall.EIO, false, true},
+		{syscall.ENOMEM, true, true},
+	} {
+		ended := 0
+		o := stdio.Output{Fail: func() { ended++ }, Terminal: c.terminal}
+		o.Copy(io.Discard, broken{c.err})
+		if err := o.Wait(); err != nil {
+			t.Errorf("%v: a writer's error %v", c.err, err)
+		}
+		if lost := o.Lost(); (lost != nil) != c.lost || (ended == 1) != c.lost || c.lost && !errors.Is(lost, c.err) {
+			t.Errorf("%v, terminal %v: lost %v, ended %d times", c.err, c.terminal, lost, ended)
+		}
 	}
 }

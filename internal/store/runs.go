@@ -48,7 +48,7 @@ func (s *Store) BeginRun(ctx context.Context, r Run) error {
 	if err := s.writer.hand(ctx, line{run: r.ID, statement: s.writer.begin, args: beginArgs(r), done: done}); err != nil {
 		return err
 	}
-	return <-done
+	return scarce(<-done)
 }
 
 func beginArgs(r Run) []any {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -62,6 +64,22 @@ func dataSource(path string) string {
 		"_txlock":       {"immediate"},
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: settings.Encode()}).String()
+}
+
+// scarce adds to an error of SQLite's the one of the system that it stands for, where
+// that may be gone at the next try.
+func scarce(err error) error {
+	refused, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	switch refused.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: %w", syscall.ENOSPC, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("%w: %w", syscall.EBUSY, err)
+	}
+	return err
 }
 
 // inTransaction commits what do has written, or nothing of it.

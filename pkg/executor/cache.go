@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -52,15 +53,17 @@ func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string
 		return dir, nil // somebody else was quicker
 	}
 	r.e.notify("preparing " + cache.Title + ", once for this machine")
-	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
+	tmp, discard, err := environments{filepath.Dir(dir)}.begin()
 	if err != nil {
-		return "", fmt.Errorf("make the cache directory: %w", err)
+		return "", err
 	}
-	defer os.RemoveAll(tmp)
+	fault.Point("cache begun")
+	defer discard()
 	content := filepath.Join(tmp, "content")
 	if err := r.prepare(ctx, cache, content); err != nil {
 		return "", fmt.Errorf("prepare %s: %w", cache.Title, err)
 	}
+	fault.Point("cache filled")
 	return dir, os.Rename(content, dir)
 }
 
@@ -194,6 +197,9 @@ func (c *versionCache) Get(key string) (string, bool) {
 	return v, ok
 }
 
+// unfinishedVersions begins the name of the file while it is written.
+const unfinishedVersions = "toolchains-"
+
 // Put implements [language.Cache]. A cache that cannot be written is only slow.
 func (c *versionCache) Put(key, value string) {
 	c.once.Do(c.load)
@@ -204,9 +210,13 @@ func (c *versionCache) Put(key, value string) {
 	if err != nil || os.MkdirAll(filepath.Dir(c.path), 0o755) != nil {
 		return
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(c.path), "toolchains-")
+	tmp, err := os.CreateTemp(filepath.Dir(c.path), unfinishedVersions)
 	if err != nil {
 		return
+	}
+	fault.Point("versions begun")
+	if unlock, locked := lockDir(tmp.Name(), false); locked == nil { // else it may be removed, and is written the next time
+		defer unlock()
 	}
 	_, err = tmp.Write(content)
 	if err = errors.Join(err, tmp.Close()); err == nil {

@@ -124,7 +124,10 @@ func (t *fakeTree) edit(name string, change func(f *fakeFile)) {
 
 func TestOnlyWhatChangedIsCollected(t *testing.T) {
 	tree := newTree("same", "grown", "touched", "replaced", "removed", "__pycache__/x")
-	before := snapshot(tree)
+	before, err := snapshot(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tree.put("new", []byte("\xff"), 0o755)
 	tree.edit("grown", func(f *fakeFile) { f.content, f.Size = []byte("grown!"), 6 })
 	tree.edit("touched", func(f *fakeFile) { f.ModTime = time.Unix(2, 0) })

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
@@ -130,7 +131,7 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	limits := r.e.cfg.Compile
 	limits.WallTime = r.e.cfg.InstallTimeout
 	ph := r.phase(ctx, api.PhaseInstall, r.packages.Step, phaseInput{
-		limits: limits, network: network, keep: r.keep(), ceiling: r.ceiling(), speaker: installer{r.lang}, closed: true,
+		limits: limits, network: network, keep: r.keep(), ceiling: r.ceiling(), speaker: installer{r.lang},
 	})
 	if ph.verdict.status != api.StatusOK {
 		return false, nil
@@ -365,6 +366,7 @@ func (c environments) begin() (dir string, discard func(), err error) {
 	if dir, err = os.MkdirTemp(c.dir, unfinished); err != nil {
 		return "", nil, fmt.Errorf("make the cache directory: %w", err)
 	}
+	fault.Point("environment begun")
 	unlock, err := lockDir(dir, false)
 	if err == nil {
 		err = c.change(func(root *os.Root) error { return root.Chmod(filepath.Base(dir), 0o711) })

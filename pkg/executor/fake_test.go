@@ -28,8 +28,8 @@ type fakeRuntime struct {
 	imgErr, createErr, filesErr, writeErr, startErr, waitErr, deleteErr error
 	// program is what every process does; nil ends with 0 at once.
 	program func(p sandbox.Process, r *fakeRunning) sandbox.Exit
-	// onCreate and onFiles run before the step that they are named after.
-	onCreate, onFiles func()
+	// onCreate, onFiles and onStart run before the step that they are named after.
+	onCreate, onFiles, onStart func()
 
 	mu         sync.Mutex
 	containers []*fakeContainer
@@ -104,6 +104,9 @@ func (c *fakeContainer) Files(dir string) (sandbox.FileTree, error) {
 }
 
 func (c *fakeContainer) Start(ctx context.Context, p sandbox.Process) (sandbox.Running, error) {
+	if c.rt.onStart != nil {
+		c.rt.onStart()
+	}
 	if err := errors.Join(c.rt.startErr, ctx.Err()); err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -114,6 +116,46 @@ func TestImageCannotBeAskedFor(t *testing.T) {
 		}
 		rt.checkDeleted(t)
 	}
+}
+
+// A container that takes a minute to be made is waited for: under load they do.
+func TestSlowImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := imageRuntime(map[string]string{"ruby --version": "ruby 3.3.1\n"})
+		rt.onCreate = func() { time.Sleep(time.Minute) }
+		res, err := New(rt, DefaultConfig()).Run(t.Context(), Request{Language: "ruby", Code: []byte("x")}, nil)
+		if err != nil || res.Status != api.StatusOK {
+			t.Errorf("%+v, %v", res, err)
+		}
+	})
+}
+
+// One that is never made, or in which nothing starts, is a fault of ours that may pass,
+// in words. A program that does not answer is the image's.
+func TestImageThatHangs(t *testing.T) {
+	tooLong := func() { time.Sleep(time.Hour) }
+	for what, rt := range map[string]*fakeRuntime{
+		"no container of it could be made":                 {img: sandbox.Image{Name: "img:1"}, onCreate: tooLong},
+		"no program could be started in a container of it": {img: sandbox.Image{Name: "img:1"}, onStart: tooLong},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			res, err := New(rt, DefaultConfig()).Run(t.Context(), Request{Language: "ruby", Code: []byte("x")}, nil)
+			want := "the image img:1 was to be asked for ruby, and " + what + " within 2m0s: this machine has too much to do, or what makes containers hangs. Try again later; sandbox-run doctor --runtime fake tells whether it works"
+			if err != nil || res.Status != api.StatusSandboxError || res.Retryable == nil || !*res.Retryable || !strings.Contains(res.Message, want) || strings.Contains(res.Message, "deadline") {
+				t.Errorf("%+v, %v", res, err)
+			}
+			rt.checkDeleted(t)
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		rt := imageRuntime(nil)
+		rt.program = untilTerm
+		_, err := New(rt, DefaultConfig()).Run(t.Context(), Request{Language: "ruby", Code: []byte("x")}, nil)
+		if err == nil || !strings.Contains(err.Error(), "ruby of the image img:1: it did not answer within 10s") {
+			t.Errorf("%v", err)
+		}
+		rt.checkDeleted(t)
+	})
 }
 
 // keepingRuntime keeps what it is given.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -44,8 +45,6 @@ type phaseInput struct {
 	ceiling  int64 // bytes of each stream, or 0
 	// speaker reads what a failed phase wrote; nil is the run's language.
 	speaker language.Language
-	// closed keeps the request's variables out: the command is not the user's.
-	closed bool
 }
 
 // phase runs one command in the run's container.
@@ -70,9 +69,9 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 }
 
 func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseInput) {
-	requested := r.req.Env
-	if in.closed {
-		requested = nil
+	var requested map[string]string
+	if ph.name == api.PhaseRun { // what installs and compiles is ours, and settings of it too
+		requested = r.req.Env
 	}
 	p := sandbox.Process{
 		Args: step.Args, Env: r.hooked(ph.name, r.environment(step, requested)), Dir: step.Dir,
@@ -105,7 +104,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	case err != nil && cancelled(ctx, err), flushErr != nil:
 		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 	case err != nil:
-		ph.verdict = notStarted(err)
+		ph.verdict = r.notStarted(step, err)
 		if unsupported := (*sandbox.UnsupportedError)(nil); errors.As(err, &unsupported) {
 			ph.unsupported = unsupported
 		}
@@ -114,10 +113,11 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	}
 }
 
-// notStarted sorts the errors of starting and running a process.
-func notStarted(err error) verdict {
+// notStarted sorts the errors of starting and running a process. A toolchain that was
+// found and cannot be started is no fault of the program's.
+func (r *run) notStarted(step language.Step, err error) verdict {
 	var start *sandbox.StartError
-	if errors.As(err, &start) {
+	if errors.As(err, &start) && (step.Args[0] != r.toolchain.Program || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
 		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + start.Error()}
 	}
 	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error(), retryable: isTransient(err)}

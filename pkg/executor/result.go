@@ -77,9 +77,17 @@ func (r *run) fail(res *api.Result, err error) {
 		res.Status, res.Message, res.Limit, res.Retryable = api.StatusCancelled, messageCancelled, nil, nil
 		return
 	}
+	ours := Failure(err)
+	res.Status, res.Limit, res.Retryable, res.Message = ours.Status, nil, ours.Retryable, ours.Message
+}
+
+// Failure is the result of a run that a failure of ours has kept from beginning.
+func Failure(err error) *api.Result {
 	retryable := isTransient(err)
-	res.Status, res.Limit, res.Retryable = api.StatusSandboxError, nil, &retryable
-	res.Message = "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	return &api.Result{
+		Status: api.StatusSandboxError, ExitCode: -1, Retryable: &retryable,
+		Message: "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; "),
+	}
 }
 
 // resourceLimits are those of the run phase; who holds them is not known yet.

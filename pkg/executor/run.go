@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
@@ -101,12 +103,17 @@ func (r *run) resolve(ctx context.Context) error {
 	}
 	host := r.e.cfg.Host
 	host.Want = &r.version
+	var failed error
+	host.Failed = func(err error) { failed = cmp.Or(failed, err) }
 	found, missing, err := r.e.find(ctx, r.lang, r.root(), r.img, host)
 	if ctx.Err() != nil {
 		return errCancelled // what was not found may be there
 	}
 	if err != nil {
 		return refused(err)
+	}
+	if len(found) == 0 && failed != nil { // what was not found may be there, too
+		return fmt.Errorf("look for %s: %w", r.lang.Info().Title, failed)
 	}
 	if len(found) == 0 {
 		return r.noToolchain(missing)
@@ -161,6 +168,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.container, err = r.e.manager.Create(ctx, spec); err != nil {
 		return refused(err)
 	}
+	fault.Point("container made")
 	defer r.remove(ctx, r.container)
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
@@ -169,8 +177,9 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: err.Error()}
 	}
 	if err := r.fillWorkspace(r.workspace); err != nil {
-		return r.doesNotFit(err)
+		return r.doesNotFit(r.container.Isolation(), err)
 	}
+	fault.Point("workspace filled")
 	r.setup = time.Since(begin)
 	if r.accepted() != nil {
 		return nil // the caller has gone; the result says cancelled
@@ -178,6 +187,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if !r.compile(ctx) {
 		return nil
 	}
+	fault.Point("compiled")
 	return r.runProgram(ctx)
 }
 
@@ -301,12 +311,16 @@ func (r *run) runProgram(ctx context.Context) error {
 	if r.req.Dir != "" {
 		step.Dir = r.workdir()
 	}
-	before := snapshot(r.workspace)
+	before, err := snapshot(r.workspace)
+	if err != nil {
+		return err
+	}
 	if ph := r.phase(ctx, api.PhaseRun, step, in); ph.unsupported != nil {
 		return refused(ph.unsupported)
 	}
 	begin := time.Now()
 	r.files = r.gatherFiles(before)
+	fault.Point("files collected")
 	r.collect = time.Since(begin)
 	return r.files.err
 }
@@ -320,9 +334,10 @@ func (r *run) nothingToRun(err error) {
 	_, _ = last.stderr.Write([]byte(err.Error() + "\n"))
 }
 
-// doesNotFit tells sources that are larger than the workspace from failures.
-func (r *run) doesNotFit(err error) error {
-	if isNoSpace(err) {
+// doesNotFit tells sources that are larger than the workspace from failures. Where no
+// file system of its own holds the workspace's limit, it is the host's that is full.
+func (r *run) doesNotFit(i sandbox.Isolation, err error) error {
+	if isNoSpace(err) && i.Limits["disk"] != api.Sampled {
 		return &InputError{Field: "/limits/disk_mb", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", humanBytes(r.disk.Bytes), err)}
 	}
 	return err

@@ -110,13 +110,13 @@ func TestRunCompiles(t *testing.T) {
 			}}
 			e := newFakeExecutor(rt)
 			e.cfg.Host = fakeGCC(t)
-			req := Request{Language: "c", Code: []byte("int main;"), CompileTimeout: 7 * time.Second}
+			req := Request{Language: "c", Code: []byte("int main;"), CompileTimeout: 7 * time.Second, Env: map[string]string{"COMPILER_PATH": "/workspace"}}
 			res, err := e.Run(t.Context(), req, nil)
 			if err != nil || res.Status != tc.status || len(res.Phases) != tc.phases || res.Version != "12.2.0" {
 				t.Fatalf("%+v, %v", res, err)
 			}
 			c := rt.containers[0]
-			if p := c.started[0]; p.Limits.WallTime != 7*time.Second || p.Limits.MemoryBytes != 2<<30 || p.ReadOnly != nil {
+			if p := c.started[0]; p.Limits.WallTime != 7*time.Second || p.Limits.MemoryBytes != 2<<30 || p.ReadOnly != nil || slices.Contains(p.Env, "COMPILER_PATH=/workspace") {
 				t.Errorf("the compiler's process %+v", p)
 			}
 			if c.spec.BuildDisk.Bytes != 1<<30 {
@@ -128,7 +128,7 @@ func TestRunCompiles(t *testing.T) {
 				}
 				return
 			}
-			if p := c.started[1]; !slices.Equal(p.ReadOnly, []string{sandbox.BuildDir}) {
+			if p := c.started[1]; !slices.Equal(p.ReadOnly, []string{sandbox.BuildDir}) || !slices.Contains(p.Env, "COMPILER_PATH=/workspace") {
 				t.Errorf("the program's process %+v", p)
 			}
 		})

@@ -9,7 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -105,6 +108,7 @@ func (c copies) write() error {
 	if err != nil {
 		return err
 	}
+	fault.Point("copy begun")
 	defer os.RemoveAll(tmp)
 	from, err := os.Open(c.program)
 	if err != nil {
@@ -120,6 +124,7 @@ func (c copies) write() error {
 	if err := errors.Join(err, to.Chmod(0o755), to.Close(), os.Chmod(tmp, 0o755), os.RemoveAll(c.own())); err != nil {
 		return err
 	}
+	fault.Point("copy made")
 	return os.Rename(tmp, c.own())
 }
 
@@ -147,12 +152,41 @@ func (c copies) removeOthers() (removed []string, err error) {
 }
 
 // Reclaim removes what a data directory holds and nothing needs any more: copies
-// of other versions of this program, and installed packages, that no run uses. It
-// names what it removed.
+// of other versions of this program, and installed packages, that no run uses, and
+// halves of what a killed process was making. It names what it removed.
 func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) {
 	removed, err = reclaimCopies(ctx, dataDir)
-	old, oldErr := (&Executor{cfg: Config{DataDir: dataDir}}).environments().prune("")
-	return append(removed, old...), errors.Join(err, oldErr)
+	e := &Executor{cfg: Config{DataDir: dataDir}}
+	old, oldErr := e.environments().prune("")
+	caches, cachesErr := reclaimUnfinished(filepath.Dir(e.cacheDir("any")), unfinished)
+	versions, versionsErr := reclaimUnfinished(filepath.Dir(newVersionCache(dataDir).path), unfinishedVersions)
+	return slices.Concat(removed, old, caches, versions), errors.Join(err, oldErr, cachesErr, versionsErr)
+}
+
+// reclaimUnfinished removes what processes were making when they died, and nobody holds:
+// all of a directory whose name begins so.
+func reclaimUnfinished(dir, prefix string) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, entry := range entries {
+		if _, ok := strings.CutPrefix(entry.Name(), prefix); !ok {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		unlock, locked := lockDir(path, true)
+		if locked != nil {
+			continue // somebody is making it
+		}
+		if failed := os.RemoveAll(path); failed != nil {
+			err = errors.Join(err, failed)
+		} else {
+			removed = append(removed, path)
+		}
+		unlock()
+	}
+	return removed, err
 }
 
 func reclaimCopies(ctx context.Context, dataDir string) (removed []string, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -30,6 +31,9 @@ const messageCancelled = "The run was cancelled"
 func (ph *phase) judge(out sandbox.Outcome) verdict {
 	if v, ok := ph.ended(out); ok {
 		return v
+	}
+	if out.Code >= 124 && fault.Off("verdict", "evidence") {
+		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{})
 	}
 	if v, ok := ph.kernelSays(out); ok {
 		return v

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -131,6 +132,7 @@ func (r *run) fillWorkspace(tree sandbox.FileTree) error {
 		if err := tree.WriteFile(name, bytes.NewReader(files[name].Content), mode); err != nil {
 			return fmt.Errorf("write %s to the workspace: %w", name, err)
 		}
+		fault.Point("file written")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -145,13 +146,17 @@ func TestFillWorkspace(t *testing.T) {
 func TestWorkspaceErrorsThatAreTheCallers(t *testing.T) {
 	r := run{disk: sandbox.DiskLimit{Bytes: 1 << 20}}
 	for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
-		input := wantInput(t, r.doesNotFit(fmt.Errorf("write a: %w", errno)), InputInvalid, "do not fit", "1 MiB")
+		input := wantInput(t, r.doesNotFit(sandbox.Isolation{}, fmt.Errorf("write a: %w", errno)), InputInvalid, "do not fit", "1 MiB")
 		if input.Field != "/limits/disk_mb" {
 			t.Errorf("field %q", input.Field)
 		}
 	}
 	ours := errors.New("broken")
-	if err := r.doesNotFit(ours); err != ours {
+	full := fmt.Errorf("write a: %w", syscall.ENOSPC) // the host's disk, where nothing but samples holds the limit
+	if err := r.doesNotFit(sandbox.Isolation{Limits: map[string]string{"disk": api.Sampled}}, full); err != full {
+		t.Errorf("the host's disk is full: %v", err)
+	}
+	if err := r.doesNotFit(sandbox.Isolation{}, ours); err != ours {
 		t.Errorf("%v, want it as it was", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Delete removes the group from every tree. Its processes must have been
@@ -23,6 +25,7 @@ func (g *Group) Delete() error {
 	var errs []error
 	for _, t := range g.h.trees {
 		errs = append(errs, t.remove(t.path(g), deadline))
+		fault.Point("control group removed")
 	}
 	return errors.Join(errs...)
 }

@@ -97,9 +97,15 @@ func (d dir) rmdir(name string) error {
 	return nil
 }
 
-func (d dir) exists(name string) bool {
+func (d dir) exists(name string) bool { return d.access(name) == nil }
+
+// access tells why a file is not there, or cannot be looked for.
+func (d dir) access(name string) error {
 	_, err := retry(func() (int, error) { return 0, unix.Faccessat(d.fd(), name, unix.F_OK, 0) })
-	return err == nil
+	if err != nil {
+		return &os.PathError{Op: "access", Path: d.path(name), Err: err}
+	}
+	return nil
 }
 
 // subdirs lists the groups in a group.

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Limits bind all the processes of a group together. Zero is no limit.
@@ -72,6 +74,7 @@ func (h *Hierarchy) create(g *Group) (*Group, error) {
 		}
 		return nil, fmt.Errorf("cannot make control group %s: %w", g.name, err)
 	}
+	fault.Point("control group made")
 	return g, nil
 }
 
@@ -126,6 +129,7 @@ func (t *tree) create(g *Group) (made bool, err error) {
 	if err := t.mkdir(path); err != nil {
 		return false, err
 	}
+	fault.Point("control group directory made")
 	for _, s := range t.settings(g.limits) {
 		if err := t.write(path+"/"+s.file, s.value); err != nil {
 			return true, err

@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Scope holds the groups of one container whose init has a user id of its own
@@ -72,6 +74,7 @@ func (s *Scope) make(t *tree) error {
 	if err := t.mkdir(path); err != nil {
 		return err
 	}
+	fault.Point("scope made")
 	if err := t.handAllDown(path); err != nil {
 		return err
 	}
@@ -81,6 +84,7 @@ func (s *Scope) make(t *tree) error {
 	if err := t.base.chown(path+"/cgroup.procs", s.owner); err != nil {
 		return err
 	}
+	fault.Point("group of init made")
 	var err error
 	s.init, err = t.base.open(path+"/"+scopeInit, unix.O_PATH|unix.O_DIRECTORY)
 	return err
@@ -116,5 +120,7 @@ func (s *Scope) Delete() error {
 	}
 	path := t.place(s)
 	deadline := deleteDeadline()
-	return errors.Join(t.remove(path+"/"+scopeInit, deadline), t.remove(path, deadline), s.leave())
+	err := t.remove(path+"/"+scopeInit, deadline)
+	fault.Point("group of init removed")
+	return errors.Join(err, t.remove(path, deadline), s.leave())
 }

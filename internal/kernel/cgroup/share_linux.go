@@ -3,8 +3,9 @@ package cgroup
 import (
 	"errors"
 	"io/fs"
-	"sync"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // A share is a group above those of several scopes. The kernel gives the groups
@@ -35,15 +36,20 @@ func (h *Hierarchy) enterShare(name string) (leave func() error, err error) {
 		}
 	}
 	h.shares[name]++
-	return sync.OnceValue(func() error {
+	inside := true
+	return func() error { // again when it has failed
 		h.sharing.Lock()
 		defer h.sharing.Unlock()
-		if h.shares[name]--; h.shares[name] > 0 {
+		if inside {
+			inside = false
+			h.shares[name]--
+		}
+		if h.shares[name] > 0 {
 			return nil
 		}
 		delete(h.shares, name)
 		return t.remove(path, time.Now()) // busy if a scope has left something: no use waiting
-	}), nil
+	}, nil
 }
 
 // makeShare makes the group of a share, or takes the one that could not be
@@ -52,6 +58,7 @@ func (t *tree) makeShare(path string) error {
 	if err := t.mkdir(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	fault.Point("share made")
 	if err := t.handAllDown(path); err != nil {
 		return errors.Join(err, t.base.rmdir(path))
 	}

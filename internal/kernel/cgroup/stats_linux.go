@@ -1,7 +1,9 @@
 package cgroup
 
 import (
-	"io/fs"
+	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"time"
@@ -16,13 +18,15 @@ const statBuffer = 8 << 10
 func chargeSlack() int64 { return 64 * int64(os.Getpagesize()) }
 
 // Stats reads the figures of the group as they are now. A figure that this
-// kernel does not have is unknown; only a group that is gone is an error.
+// kernel does not have is unknown. It is an error when the group is gone, and when a
+// figure is there and cannot be read: whoever takes it for 0 says that no limit was
+// reached.
 func (g *Group) Stats() (Stats, error) {
 	var s Stats
 	r := reader{group: g}
 	for _, t := range g.h.trees {
-		if !t.base.exists(t.path(g)) {
-			return Stats{}, &fs.PathError{Op: "read", Path: t.base.path(t.path(g)), Err: fs.ErrNotExist}
+		if err := t.base.access(t.path(g)); err != nil {
+			return Stats{}, err
 		}
 		r.t = t
 		if t.version == 2 {
@@ -33,7 +37,26 @@ func (g *Group) Stats() (Stats, error) {
 			r.legacy(&s, g.limits)
 		}
 	}
+	if r.failed != nil {
+		return Stats{}, fmt.Errorf("cannot tell what the limits of a control group have stopped: %w", r.failed)
+	}
 	return s, nil
+}
+
+// MemoryInUse is what is charged now without the page cache, which the kernel takes
+// back before it kills for memory.
+func (g *Group) MemoryInUse() Figure {
+	t := g.h.treeOf(Memory)
+	if t == nil {
+		return Figure{}
+	}
+	r, file := reader{t: t, group: g, source: Version1}, "memory.usage_in_bytes"
+	if t.version == 2 {
+		r.source, file = Version2, "memory.current"
+	}
+	used, stat := r.number(file), r.load("memory.stat")
+	used.Value = max(used.Value-r.key(stat, "active_file").Value-r.key(stat, "inactive_file").Value, 0)
+	return used
 }
 
 // reader reads the files of one group in one tree.
@@ -42,12 +65,16 @@ type reader struct {
 	group  *Group
 	source Source
 	buf    [statBuffer]byte
+	failed error // to read what is there
 }
 
-// load reads a file; a file that is not there reads as empty.
+// load reads a file; a file that is not there, or not in this group, reads as empty.
 func (r *reader) load(name string) []byte {
 	data, err := r.t.base.read(r.t.file(r.group, name), r.buf[:])
 	if err != nil {
+		if ignoreGone(err) != nil && !errors.Is(err, errors.ErrUnsupported) {
+			r.failed = cmp.Or(r.failed, err)
+		}
 		return nil
 	}
 	return data

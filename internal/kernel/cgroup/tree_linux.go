@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // tree is one cgroup hierarchy and the place in it where groups are made.
@@ -19,6 +21,7 @@ type tree struct {
 	parent  string       // made by prepare; holds the groups
 	swap    bool         // the memory limit can cover swap
 	home    *os.File     // version 1: the tasks file of the group that we are in
+	held    *os.File     // has the lock of our name; nil without one
 }
 
 // has tells whether a controller is used in this tree.
@@ -67,6 +70,7 @@ func (t *tree) tryPrepare(want []Controller) (map[Controller]error, error) {
 	if err := t.base.mkdir(t.parent); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
+	fault.Point("parent of control groups made")
 	failed := map[Controller]error{}
 	if t.version == 2 {
 		want = slices.DeleteFunc(slices.Clone(want), func(c Controller) bool { return c == CPUAccounting || c == Kill })
@@ -149,7 +153,9 @@ const selfSuffix = ".self"
 // close releases the descriptors.
 func (t *tree) close() {
 	t.base.Close()
-	if t.home != nil {
-		t.home.Close()
+	for _, f := range []*os.File{t.home, t.held} {
+		if f != nil {
+			f.Close()
+		}
 	}
 }

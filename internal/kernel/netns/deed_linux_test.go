@@ -21,7 +21,7 @@ import (
 func do(args []string) int {
 	deeds := map[string]func(args []string) (string, error){
 		"get": get, "dial": dial, "udp": sendUDP, "ask": ask, "socket": openSocket,
-		"loopback": useLoopback, "route": changeRoute, "transfer": transfer, "read": readFile, "connect": connectMany,
+		"loopback": useLoopback, "route": changeRoute, "transfer": transfer, "read": readFile, "connect": connectMany, "fill": fill,
 	}
 	deed, ok := deeds[args[0]]
 	if !ok {
@@ -136,6 +136,29 @@ func openSocket(args []string) (string, error) {
 	}
 	unix.Close(fd)
 	return "open", nil
+}
+
+// fill makes a number of connections to an address, sends as much as goes into each, and
+// leaves.
+func fill(args []string) (string, error) {
+	n, err := strconv.Atoi(args[1])
+	for range n {
+		conn, dialErr := net.Dial("tcp", args[0])
+		if dialErr != nil {
+			return "", dialErr
+		}
+		raw, rawErr := conn.(*net.TCPConn).SyscallConn()
+		if rawErr != nil {
+			return "", rawErr
+		}
+		chunk := make([]byte, 64<<10)
+		err = errors.Join(err, raw.Control(func(fd uintptr) {
+			for full := error(nil); full == nil; {
+				_, full = unix.Write(int(fd), chunk)
+			}
+		}))
+	}
+	return "full", err
 }
 
 // useLoopback talks to itself through the loopback, by TCP and by UDP.

@@ -1,6 +1,9 @@
 package netns_test
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -8,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/relay"
@@ -285,6 +290,38 @@ func TestLoopback(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	mustRefuse(t, c.filter)
+}
+
+// What connections hold is counted when nobody has accepted them and their other end
+// is closed.
+func TestTCPBytes(t *testing.T) {
+	for family, host := range map[int]string{unix.AF_INET: "127.0.0.1", unix.AF_INET6: "::1"} {
+		r := newRoom(t, netns.RouteSocket(), netns.CountSocket(),
+			netns.Socket{Name: "a listener", Family: family, Type: unix.SOCK_STREAM, Backlog: 512})
+		l, err := netns.Listener(r.files[2]) // at a port that the kernel has chosen
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		address := net.JoinHostPort(host, fmt.Sprint(l.Addr().(*net.TCPAddr).Port))
+		if err := netns.RouteAll(r.files[0]); err != nil {
+			t.Fatal(err)
+		}
+		before, err := netns.TCPBytes(r.files[1])
+		if errors.Is(err, unix.ENOENT) {
+			t.Skip("this kernel does not tell of TCP sockets")
+		}
+		if err != nil || before > 64<<10 {
+			t.Fatalf("before: %d bytes, %v", before, err)
+		}
+		const n = 40
+		if got := r.do("fill", address, fmt.Sprint(n)); got != "full" {
+			t.Fatal(got)
+		}
+		if after, err := netns.TCPBytes(r.files[1]); err != nil || after < n*64<<10 || after > 2*n*256<<10 {
+			t.Errorf("%d connections to %s hold %d bytes, %v", n, address, after, err)
+		}
+	}
 }
 
 // This host's loopback has a name where the policy opens it.

@@ -209,8 +209,8 @@ func TestCorpusCovers(t *testing.T) {
 // someOptions are as different as can be.
 func someOptions() []Options {
 	return []Options{
-		{}, {AllowAffinity: true, OneUser: true}, {Inet: true}, {Inet: true, NoUDP: true, AllowAffinity: true},
-		{Inet: true, Supervised: true}, {Restricted: true, TruncationUnwatched: true},
+		{}, {AllowAffinity: true, OneUser: true, MemorySampled: true}, {Inet: true}, {Inet: true, NoUDP: true, AllowAffinity: true},
+		{Inet: true, Supervised: true}, {Restricted: true, TruncationUnwatched: true, Attributes: TimesSupervised},
 		{Inet: true, Restricted: true, Supervised: true, Attributes: AttributesSupervised},
 	}
 }

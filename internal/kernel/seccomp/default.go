@@ -22,10 +22,14 @@ type Options struct {
 	// to the program (ids, System V IPC, inodes, processes, pathname sockets)
 	// is then shared with the host, so the calls that act on it are refused.
 	Restricted bool
+	// MemorySampled is for hosts that grant no control group for memory: what a sample of
+	// processes cannot see is refused, where programs do without.
+	MemorySampled bool
 	// TruncationUnwatched is for kernels whose Landlock does not watch truncation:
 	// before its third version, Linux 6.2. It goes with Restricted.
 	TruncationUnwatched bool
-	// Attributes are free where the program has a user id of its own, or a root.
+	// Attributes are free where the program has a root of its own, and all but times
+	// where it has a user id of its own.
 	// Others go with Restricted.
 	Attributes Attributes
 	// AllowAffinity lets the program choose its cores. Leave it out where the
@@ -161,11 +165,14 @@ func personalities() []Rule {
 
 // perNamespace are the calls on what a namespace makes private.
 func perNamespace(opts Options) []Rule {
-	ids, ipc, watches, hidden := Allow, Allow, Allow, Allow
+	ids, ipc, watches, memory, hidden := Allow, Allow, Allow, Allow, Allow
 	var rules []Rule
 	if opts.Restricted {
-		ids, ipc, watches, hidden = Fail(EPERM), Fail(ENOSYS), Fail(ENOSYS), Fail(ENOSYS)
+		ids, ipc, watches, memory, hidden = Fail(EPERM), Fail(ENOSYS), Fail(ENOSYS), Fail(ENOSYS), Fail(ENOSYS)
 		rules = leases()
+	}
+	if opts.MemorySampled {
+		ipc, memory = Fail(ENOSYS), Fail(ENOSYS)
 	}
 	return append(rules,
 		Rule{
@@ -179,7 +186,8 @@ func perNamespace(opts Options) []Rule {
 		},
 		Rule{
 			Why: "System V IPC and POSIX queues end with the IPC namespace; without one they outlive the " +
-				"run and are open to every process of the same user",
+				"run and are open to every process of the same user. Segments that nobody has attached, " +
+				"messages and semaphores are memory that no sample of processes sees",
 			Names: []string{
 				"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semtimedop", "semctl",
 				"msgget", "msgsnd", "msgrcv", "msgctl",
@@ -194,9 +202,14 @@ func perNamespace(opts Options) []Rule {
 			Action: watches,
 		},
 		Rule{
-			Why: "files of memory, and rules that keep deleted files: a control group and a file system " +
-				"count them; who samples a process tree instead sees neither",
-			Names:  []string{"memfd_create", "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"},
+			Why:    "files of memory, which a control group counts; who samples a process tree sees what is mapped",
+			Names:  []string{"memfd_create"},
+			Action: memory,
+		},
+		Rule{
+			Why: "rules that keep deleted files: a file system of its own counts them; who samples a " +
+				"process tree instead does not see them",
+			Names:  []string{"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"},
 			Action: hidden,
 		})
 }

@@ -10,6 +10,9 @@ const (
 	AttributesFree Attributes = iota
 	// AttributesSupervised has whoever serves the filter's listener change them.
 	AttributesSupervised
+	// TimesSupervised has it change times alone, and lets the others pass: who may write
+	// to a file may set its times to the present, whoever owns it.
+	TimesSupervised
 	// AttributesRefused refuses all of them.
 	AttributesRefused
 )
@@ -103,23 +106,26 @@ func truncation() []Rule {
 
 // attributes decides about calls that change more than a file's content.
 func attributes(opts Options) []Rule {
-	change, extended := Allow, Allow
+	change, date, extended := Allow, Allow, Allow
 	switch opts.Attributes {
 	case AttributesSupervised:
-		change = UserNotify
+		change, date = UserNotify, UserNotify
+	case TimesSupervised:
+		date = UserNotify
 	case AttributesRefused:
-		change = Fail(EPERM)
+		change, date = Fail(EPERM), Fail(EPERM)
 	}
 	if opts.Restricted {
 		extended = Fail(EOPNOTSUPP)
 	}
 	return append(controls(opts), Rule{
-		Why: "modes, owners and times: of every file of the program's user, if nobody decides",
-		Names: []string{
-			"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat",
-			"utime", "utimes", "futimesat", "utimensat",
-		},
+		Why:    "modes and owners: of every file of the program's user, if nobody decides",
+		Names:  []string{"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"},
 		Action: change,
+	}, Rule{
+		Why:    "times: also of files that the program's user may write to, if nobody decides",
+		Names:  []string{"utime", "utimes", "futimesat", "utimensat"},
+		Action: date,
 	}, Rule{
 		Why: "extended attributes, access lists among them, of the host's files, where no limit counts " +
 			"them; programs go on where a file system has none",

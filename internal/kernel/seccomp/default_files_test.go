@@ -10,6 +10,7 @@ func TestHostFilesVerdicts(t *testing.T) {
 	full, own := Options{}, Options{Restricted: true}
 	asked := Options{Restricted: true, Attributes: AttributesSupervised}
 	refused := Options{Restricted: true, Attributes: AttributesRefused}
+	dated := Options{Restricted: true, Attributes: TimesSupervised}
 	old := Options{Restricted: true, TruncationUnwatched: true}
 	expect(t, []expectation{
 		{full, "openat2", nil, Allow},
@@ -59,6 +60,11 @@ func TestHostFilesVerdicts(t *testing.T) {
 		{asked, "ioctl", []uint64{0, 0x5401}, Allow},     // TCGETS
 		{asked, "ioctl", []uint64{0, 0x80045430}, Allow}, // TIOCGPTN
 		{asked, "ioctl", []uint64{0, 0x5412}, eperm},     // TIOCSTI
+		{dated, "utimensat", nil, UserNotify},
+		{dated, "fchmod", []uint64{3, 0o755}, Allow},
+		{dated, "fchmod", []uint64{3, 0o4755}, eperm},
+		{dated, "fchownat", nil, Allow},
+		{dated, "fsetxattr", nil, notSupported},
 		{refused, "fchmod", []uint64{3, 0o755}, eperm},
 		{refused, "utimensat", nil, eperm},
 
@@ -69,5 +75,20 @@ func TestHostFilesVerdicts(t *testing.T) {
 		{old, "openat", []uint64{0, 0, 0o1101, 0o644}, Allow},
 		{old, "openat", []uint64{0, 0, 0o1002}, Allow},
 		{old, "openat", nil, Allow},
+	})
+}
+
+// TestMemoryOfNobody: what a sample of processes cannot see is there where a control
+// group counts it.
+func TestMemoryOfNobody(t *testing.T) {
+	sampled := Options{MemorySampled: true}
+	expect(t, []expectation{
+		{Options{}, "memfd_create", nil, Allow},
+		{Options{}, "shmget", nil, Allow},
+		{sampled, "memfd_create", nil, enosys},
+		{sampled, "shmget", nil, enosys},
+		{sampled, "msgget", nil, enosys},
+		{sampled, "semget", nil, enosys},
+		{sampled, "landlock_add_rule", nil, Allow},
 	})
 }

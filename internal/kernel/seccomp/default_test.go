@@ -21,13 +21,13 @@ func everyOptions() []Options {
 		}
 		every = append(every, opts)
 		if opts.Restricted {
-			opts.Attributes, opts.TruncationUnwatched = AttributesSupervised, true
-			every = append(every, opts)
-			opts.Attributes, opts.TruncationUnwatched = AttributesRefused, false
-			every = append(every, opts)
+			for _, opts.Attributes = range []Attributes{AttributesSupervised, TimesSupervised, AttributesRefused} {
+				opts.TruncationUnwatched = opts.Attributes == AttributesSupervised
+				every = append(every, opts)
+			}
 			continue
 		}
-		opts.OneUser = true
+		opts.OneUser, opts.MemorySampled = true, true
 		every = append(every, opts)
 	}
 	return every
@@ -413,7 +413,7 @@ func TestToolchainsFloor(t *testing.T) {
 				case "ioctl":
 					args[1] = 0x5401 // TCGETS
 				case "fchmodat", "fchown", "utimensat":
-					if opts.Attributes == AttributesSupervised {
+					if opts.Attributes == AttributesSupervised || opts.Attributes == TimesSupervised && name == "utimensat" {
 						want = UserNotify
 					}
 				}

@@ -23,7 +23,7 @@ func TestGoldenTable(t *testing.T) {
 		{"full", Options{}},
 		{"full, internet", Options{Inet: true}},
 		{"full, internet, no UDP", Options{Inet: true, NoUDP: true}},
-		{"restricted", Options{Restricted: true}},
+		{"restricted", Options{Restricted: true, Attributes: TimesSupervised}},
 		{"restricted, internet, supervised", Options{Restricted: true, Inet: true, Supervised: true, Attributes: AttributesSupervised}},
 	}
 	for goarch, arch := range map[string]Arch{"amd64": AMD64, "arm64": ARM64} {

@@ -45,11 +45,11 @@ func (s *Server) Fork(n Namespaced) (*Init, error) {
 		}
 		p.Serve()
 	})
-	p.SendFiles(p.Cell(pidfd, 0))
+	p.SendFiles(p.Cell(pidfd, 0)).AllowAny() // the spawner's own is closed in any case
 	p.Call("close", unix.SYS_CLOSE, p.Cell(pidfd, 0))
 	reply, err := s.Do(&p)
 	if err == nil && len(reply.Files) != 1 {
-		err = fmt.Errorf("the spawner sent %d descriptors of a new init", len(reply.Files))
+		err = fmt.Errorf("the spawner could not pass on the descriptor of a new init, of which it sent %d", len(reply.Files))
 	}
 	if err != nil {
 		unix.Close(ours)

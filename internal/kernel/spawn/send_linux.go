@@ -7,7 +7,7 @@ import (
 )
 
 // SendFiles sends descriptors to the host: those in cells, in order.
-func (p *Program) SendFiles(fds ...Arg) {
+func (p *Program) SendFiles(fds ...Arg) Call {
 	control := p.Bytes(make([]byte, unix.CmsgSpace(4*len(fds))))
 	cmsg := p.blob[control.value:]
 	binary.NativeEndian.PutUint64(cmsg, uint64(unix.CmsgLen(4*len(fds))))
@@ -27,6 +27,6 @@ func (p *Program) SendFiles(fds ...Arg) {
 	msg := p.Bytes(header)
 	p.SetPointer(msg, 16, iov)
 	p.SetPointer(msg, 32, control)
-	p.Call("send descriptors", unix.SYS_SENDMSG, FD(controlFD), msg, Value(unix.MSG_NOSIGNAL))
 	p.sends += len(fds)
+	return p.Call("send descriptors", unix.SYS_SENDMSG, FD(controlFD), msg, Value(unix.MSG_NOSIGNAL))
 }

@@ -98,6 +98,7 @@ type record struct {
 	a, b      int32
 	usage     [9]uint64
 	files     []*os.File
+	lost      bool // we had no room for all of the files
 	bytes     []byte
 }
 
@@ -273,7 +274,7 @@ func (s *Server) note(r record) error {
 	defer s.mu.Unlock()
 	switch r.kind {
 	case recordFiles:
-		return s.noteFiles(r.files)
+		return s.noteFiles(r)
 	case recordExit:
 		if _, ours := s.children[int(r.a)]; ours {
 			e := exitOf(r)
@@ -291,13 +292,17 @@ func (s *Server) note(r record) error {
 	return nil
 }
 
-// noteFiles takes descriptors, not more than the program sends.
-func (s *Server) noteFiles(files []*os.File) error {
-	if s.doing == nil || len(s.doing.reply.Files)+len(files) > s.doing.program.sends {
-		closeAll(files)
-		return fmt.Errorf("%d descriptors that nobody waits for", len(files))
+// noteFiles takes descriptors, not more than the program sends. If there was no room
+// for them that is the program's failure, and not the init's.
+func (s *Server) noteFiles(r record) error {
+	if s.doing == nil || r.lost && s.doing.program.sends == 0 || len(s.doing.reply.Files)+len(r.files) > s.doing.program.sends {
+		closeAll(r.files)
+		return fmt.Errorf("%d descriptors that nobody waits for", len(r.files))
 	}
-	s.doing.reply.Files = append(s.doing.reply.Files, files...)
+	s.doing.reply.Files = append(s.doing.reply.Files, r.files...)
+	if r.lost && s.doing.err == nil {
+		s.doing.err = &StepError{"take descriptors from the sandbox's init", syscall.EMFILE}
+	}
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,9 +76,13 @@ func (s *socket) read() (record, error) {
 	var n, oobn, flags int
 	var got error
 	err := s.raw.Read(func(fd uintptr) bool {
-		for {
+		for tries := 0; ; tries++ {
 			n, oobn, flags, _, got = unix.Recvmsg(int(fd), buf, oob, unix.MSG_CMSG_CLOEXEC)
-			if got != unix.EINTR {
+			switch {
+			case got == unix.EINTR:
+			case (got == unix.ENOMEM || got == unix.ENOBUFS) && tries < scarceTries:
+				<-time.After(scarcePause) // who gives up an init ends all that it holds
+			default:
 				return got != unix.EAGAIN
 			}
 		}
@@ -93,6 +98,9 @@ func (s *socket) read() (record, error) {
 		files = receivedFiles(oob[:oobn])
 	}
 	r := decodeRecord(buf, files)
+	if r.kind == recordFiles && flags&unix.MSG_CTRUNC != 0 {
+		r.lost, flags = true, flags&^unix.MSG_CTRUNC // the kernel found no room for them
+	}
 	switch {
 	case n != recordSize || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
 		err = fmt.Errorf("a record of %d bytes and %d descriptors", n, len(files)) // 0: end of file
@@ -106,6 +114,12 @@ func (s *socket) read() (record, error) {
 	}
 	return r, err
 }
+
+// While the kernel is short of memory a record stays where it is.
+const (
+	scarceTries = 100
+	scarcePause = 10 * time.Millisecond
+)
 
 func receivedFiles(oob []byte) (files []*os.File) {
 	messages, err := unix.ParseSocketControlMessage(oob)

@@ -40,10 +40,11 @@ func nearest(files map[string][]byte, dir string, names ...string) (string, bool
 				return dir, true
 			}
 		}
-		if dir == "." {
+		up := path.Dir(dir)
+		if up == dir { // "." at the end, or "/" of an entry that is no name of the workspace
 			return "", false
 		}
-		dir = path.Dir(dir)
+		dir = up
 	}
 }
 

@@ -2,6 +2,7 @@ package language
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -162,10 +164,23 @@ func (h Host) expand(path string) string {
 func (h Host) version(ctx context.Context, program string, re *regexp.Regexp, args ...string) (string, error) {
 	info, err := os.Stat(program)
 	if err != nil {
+		h.note(err)
 		return "", fmt.Errorf("%s cannot be used: %w", program, err)
 	}
 	key := fmt.Sprintf("version %q %d %d %q %q", program, info.Size(), info.ModTime().UnixNano(), args, re)
 	return h.remember(key, true, func() (string, error) { return h.askVersion(ctx, program, re, args) })
+}
+
+// note tells of an error that says nothing about a toolchain.
+func (h Host) note(err error) {
+	if h.Failed == nil {
+		return
+	}
+	for _, errno := range []error{syscall.EAGAIN, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} {
+		if errors.Is(err, errno) {
+			h.Failed(err)
+		}
+	}
 }
 
 // remember answers from the cache, where there is one and the answer may be kept.
@@ -198,6 +213,7 @@ func (h Host) askVersion(ctx context.Context, program string, re *regexp.Regexp,
 	if match != nil {
 		return string(match[len(match)-1]), nil
 	}
+	h.note(err)
 	asked := strings.Join(append([]string{program}, args...), " ")
 	switch {
 	case ctx.Err() != nil:

@@ -59,8 +59,6 @@ func (h Host) askInside(ctx context.Context, s search, name string) (string, err
 	key := fmt.Sprintf("image %s %q %q", h.Image.Digest, args, s.Pattern)
 	const none = "\n"
 	answer, err := h.remember(key, h.Image.Digest != "", func() (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-		defer cancel()
 		output, err := h.Image.Run(ctx, args...)
 		if errors.Is(err, fs.ErrNotExist) {
 			return none, nil

@@ -70,6 +70,9 @@ type Host struct {
 	// Cache remembers what slow probes found, by real path and modification
 	// time of the program; nil remembers nothing.
 	Cache Cache
+	// Failed is told when something could not be looked at, or asked, for a reason of this
+	// machine's, such as a lack of memory: what was not found may be there. Nil is not.
+	Failed func(err error)
 }
 
 // Image is a root file system whose programs can be started and not looked at.
@@ -80,7 +83,8 @@ type Image struct {
 	// Env is what its programs need, K=V.
 	Env []string
 	// Run starts a program, looked up on the image's PATH, and returns what it
-	// wrote. The error is [io/fs.ErrNotExist] where there is no such program.
+	// wrote. The error is [io/fs.ErrNotExist] where there is no such program. It bounds
+	// how long the program, and all that comes before it, may take.
 	Run func(ctx context.Context, args ...string) (output []byte, err error)
 }
 

@@ -132,6 +132,7 @@ func TestRustEntry(t *testing.T) {
 		{name: "named", src: Source{Entry: "./b.rs", Files: texts("a.rs", "", "b.rs", "")}, entry: "b.rs"},
 		{name: "unclear", src: Source{Files: texts("a.rs", "", "b.rs", "")}, wantProblem: "choose the main file"},
 		{name: "no such entry", src: Source{Entry: "c.rs", Files: texts("a.rs", "")}, wantProblem: "the entry c.rs"},
+		{name: "entry outside the workspace", src: Source{Entry: "/c.rs", Files: texts("a.rs", "")}, wantProblem: "the entry /c.rs"},
 		{name: "directory of a project", src: Source{Entry: "app", Files: texts("app/Cargo.toml", "", "app/src/main.rs", "")}, dir: "app"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package language
 
 import (
 	"bufio"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,11 +24,13 @@ const shimSize = 16 << 10
 //	mise                    a link to the program mise
 //	rustup                  a link, symbolic or hard, to the program rustup
 func (h Host) resolve(path string) (program, origin string, ok bool) {
-	if !isExecutable(path) { // first: most paths do not exist, and this is one call
+	if err := executable(path); err != nil { // first: most paths do not exist, and this is one call
+		h.note(err)
 		return "", "", false
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
+		h.note(err)
 		return "", "", false
 	}
 	name := filepath.Base(path)
@@ -59,15 +62,19 @@ func (h Host) resolve(path string) (program, origin string, ok bool) {
 	return real, originPath, true
 }
 
-func isExecutable(path string) bool {
+// executable says why a path is no program.
+func executable(path string) error {
 	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+	if err == nil && (!info.Mode().IsRegular() || info.Mode()&0o111 == 0) {
+		err = fs.ErrPermission
+	}
+	return err
 }
 
 // firstProgram is the first of paths that is a program, by its real path.
 func firstProgram(paths ...string) (string, bool) {
 	for _, path := range paths {
-		if !isExecutable(path) {
+		if executable(path) != nil {
 			continue
 		}
 		if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -21,17 +21,27 @@ import (
 // root and without a user id of its own a program could do that to everything
 // that its user owns: close the server's files to the server, or open them to
 // others. Those calls come to the supervisor, which makes them itself, on files
-// of the container.
+// of the container. A program with a user id of its own owns no others, but the times
+// of every file that it may write to are its to set: those calls come here, too.
 
 // whoChangesAttributes says who decides about them.
 func (c *container) whoChangesAttributes() seccomp.Attributes {
 	switch {
-	case !c.walls.seccomp || c.walls.namespaces || c.identity.root:
+	case !c.walls.seccomp || c.walls.namespaces:
 		return seccomp.AttributesFree
-	case supervisable() == nil:
-		return seccomp.AttributesSupervised
+	case supervisable() != nil && c.identity.root:
+		return seccomp.AttributesFree // times of files outside are less than modes of its own
+	case supervisable() != nil:
+		return seccomp.AttributesRefused
+	case c.identity.root:
+		return seccomp.TimesSupervised
 	}
-	return seccomp.AttributesRefused
+	return seccomp.AttributesSupervised
+}
+
+// supervisesFiles tells whether calls that change files come to the supervisor.
+func (c *container) supervisesFiles() bool {
+	return c.attributes == seccomp.AttributesSupervised || c.attributes == seccomp.TimesSupervised
 }
 
 // ownFiles are the files of a container whose directories are the host's.

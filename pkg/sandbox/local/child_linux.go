@@ -2,9 +2,11 @@ package local
 
 import (
 	"encoding/binary"
+	"os"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -83,13 +85,21 @@ func (ch *child) build() error {
 			p.SendFiles(install.Save())
 		}
 	}
-	p.Exec(unix.SYS_EXECVE, ch.process.Args, ch.process.Env)
+	env := ch.process.Env
+	if fault.Off("environment", "of the server") {
+		env = append(os.Environ(), env...) //nolint:forbidigo // this is what must not happen
+	}
+	p.Exec(unix.SYS_EXECVE, ch.process.Args, env)
 	return nil
 }
 
 // lastCapability is CAP_CHECKPOINT_RESTORE, the newest in Linux 6.18; numbers
-// that a kernel does not have are EINVAL.
-const lastCapability = 40
+// that a kernel does not have are EINVAL. everyCapability is CAP_AUDIT_READ, the last that
+// each kernel that this runs on has: of those none may stay.
+const (
+	lastCapability  = 40
+	everyCapability = 37
+)
 
 // dropIdentity leaves nothing but the sandbox user: no capability in any set,
 // no supplementary group. The bounding set, which is a limit and gives nothing,
@@ -100,12 +110,15 @@ func (ch *child) dropIdentity() {
 	id := ch.c.identity
 	if ch.c.walls.namespaces || id.root && ch.c.rt.host.mayBound {
 		for capability := 0; capability <= lastCapability; capability++ {
-			p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0)).Allow(unix.EINVAL)
+			drop := p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0))
+			if capability > everyCapability {
+				drop.Allow(unix.EINVAL)
+			}
 		}
 	}
 	if id.root {
 		user := sandbox.UserID // inside; without a user namespace there is only the host's number
-		if !ch.c.walls.namespaces {
+		if !ch.c.walls.namespaces || fault.Off("namespace", "user") {
 			user = id.id + 1
 		}
 		u := spawn.Value(user)

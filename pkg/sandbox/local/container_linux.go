@@ -31,6 +31,7 @@ type container struct {
 	attributes seccomp.Attributes
 	scope      *cgroup.Scope // nil where this host grants no control groups
 	init       *spawn.Init
+	spawner    *spawn.Server // that init is a child of
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
 	// image is held as long as the container is there; nil without one.
@@ -41,6 +42,8 @@ type container struct {
 	network *outlet.Outlet
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
+	// tcp is what TCP sockets hold; nil where control groups count it, or there are none.
+	tcp *tcpMemory
 	// base holds the directories of a container without a root of its own, and
 	// paths are pairs: a path of the world inside and what stands for it.
 	base  string
@@ -60,7 +63,8 @@ type container struct {
 	running  *process
 	deleted  bool
 	groups   int
-	leftover []error // of cleanups
+	leftover []error        // of cleanups
+	undone   []func() error // removals that failed
 }
 
 // newContainer fills in what every level has.
@@ -107,9 +111,11 @@ func (r *Runtime) makeFull(spec sandbox.Spec, image *rootfs.Image, redirect bool
 	if err := c.namespaces(); err != nil {
 		return nil, err
 	}
+	fault.Point("init started")
 	if err := c.world(image); err != nil {
 		return nil, err
 	}
+	fault.Point("world made")
 	return c, c.inner()
 }
 
@@ -139,8 +145,8 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 
 // namespaces makes the init.
 func (c *container) namespaces() error {
-	flags := uintptr(unix.CLONE_NEWNS | unix.CLONE_NEWPID) // without which a test would be the end of its host
-	for name, flag := range map[string]uintptr{"net": unix.CLONE_NEWNET, "ipc": unix.CLONE_NEWIPC, "uts": unix.CLONE_NEWUTS} {
+	flags := uintptr(unix.CLONE_NEWNS)
+	for name, flag := range map[string]uintptr{"pid": unix.CLONE_NEWPID, "net": unix.CLONE_NEWNET, "ipc": unix.CLONE_NEWIPC, "uts": unix.CLONE_NEWUTS} {
 		if !fault.Off("namespace", name) {
 			flags |= flag
 		}
@@ -148,13 +154,13 @@ func (c *container) namespaces() error {
 	if !c.identity.root {
 		flags |= unix.CLONE_NEWUSER
 	}
-	init, err := c.rt.spawner.Fork(c.namespaced(flags, func(p *spawn.Program) {
+	init, spawner, err := c.rt.fork(c.namespaced(flags, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
 	}))
 	if err != nil {
 		return err
 	}
-	c.init = init
+	c.init, c.spawner = init, spawner
 	if c.identity.root {
 		return nil
 	}
@@ -199,6 +205,8 @@ func (c *container) world(image *rootfs.Image) error {
 		fds = append(fds, p.Call("open "+name, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(name),
 			spawn.Value(unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC)).Save())
 	}
+	own := c.openTCPMemory(&p)
+	fds = append(fds, own...)
 	if c.network != nil {
 		sockets, err := c.network.Sockets()
 		if err != nil {
@@ -221,6 +229,7 @@ func (c *container) world(image *rootfs.Image) error {
 	if err != nil {
 		return withoutFilter(err)
 	}
+	fault.Point("root made")
 	if len(reply.Files) != len(fds) {
 		return fmt.Errorf("init sent %d descriptors of %d", len(reply.Files), len(fds))
 	}
@@ -231,14 +240,19 @@ func (c *container) world(image *rootfs.Image) error {
 		}
 		c.trees[name] = reply.Files[i]
 	}
+	rest := reply.Files[len(names):]
+	c.tcp = newTCPMemory(rest[:len(own)])
 	if c.network == nil {
 		return nil
 	}
-	return c.network.Open(reply.Files[len(names):])
+	return c.network.Open(rest[len(own):])
 }
 
 // inner has the init, now in the inner user namespace, take its ids there.
 func (c *container) inner() error {
+	if fault.Off("namespace", "user") {
+		return nil // what follows would be done to the host's
+	}
 	if c.identity.root {
 		if err := c.identity.innerMaps(c.init.PID); err != nil {
 			return err
@@ -294,8 +308,9 @@ func (c *container) Delete(context.Context) error {
 	if c.init != nil {
 		errs = append(errs, c.end())
 	}
+	fault.Point("container ended")
 	if running != nil {
-		<-running.done
+		<-running.Done()
 	}
 	c.starting.Lock()
 	defer c.starting.Unlock()
@@ -310,20 +325,35 @@ func (c *container) Delete(context.Context) error {
 	if c.proc != nil {
 		c.proc.Close()
 	}
+	c.tcp.close()
 	c.network.Close()
 	if c.scope != nil {
-		errs = append(errs, c.scope.Delete())
+		errs = append(errs, c.remove(c.scope.Delete))
 	}
+	fault.Point("scope removed")
 	if c.disk != nil {
 		errs = append(errs, c.disk.remove())
+		fault.Point("disk removed")
 	}
-	errs = append(errs, c.removeDirs())
+	errs = append(errs, c.remove(c.removeDirs))
 	c.image.Close()
 	if c.identity.root && c.identity.id != 0 {
 		c.rt.ids.Give(c.identity.id)
 	}
+	fault.Point("container deleted")
 	err := errors.Join(errs...)
 	c.rt.forget(c, err)
+	return err
+}
+
+// remove removes something, and notes it for another try when that fails.
+func (c *container) remove(remove func() error) error {
+	err := remove()
+	if err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.undone = append(c.undone, remove)
+	}
 	return err
 }
 
@@ -332,7 +362,7 @@ func (c *container) Delete(context.Context) error {
 func (c *container) end() error {
 	err := c.killAll()
 	_ = c.init.Close()
-	if _, waitErr := c.rt.spawner.Wait(c.init.PID); err == nil && !errors.Is(waitErr, spawn.ErrGone) {
+	if _, waitErr := c.spawner.Wait(c.init.PID); err == nil && !errors.Is(waitErr, spawn.ErrGone) {
 		err = waitErr
 	}
 	c.init.Pidfd.Close()

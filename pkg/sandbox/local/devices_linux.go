@@ -56,7 +56,11 @@ func (w *world) proc() {
 	const quiet = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 	w.dir("proc", 0o555)
 	// hidepid: what a program may not trace, init above all, it does not see.
-	w.mount("/proc", "proc", "proc", "proc", quiet, "hidepid=2")
+	hide := "hidepid=2"
+	if fault.Off("flag", "hidepid") {
+		hide = ""
+	}
+	w.mount("/proc", "proc", "proc", "proc", quiet, hide)
 	w.keepSysctls()
 	w.masks()
 	w.tuneNetwork()

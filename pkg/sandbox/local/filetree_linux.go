@@ -54,6 +54,7 @@ func (t *fileTree) WriteFile(name string, content io.Reader, mode fs.FileMode) e
 		return err
 	})
 	if err != nil {
+		f.Close()
 		return err
 	}
 	_, err = io.Copy(f, content)
@@ -116,6 +117,7 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 		return err
 	})
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	return f, nil
@@ -173,7 +175,12 @@ type walker struct {
 // changed tells that a program has removed, closed or replaced what was to be looked
 // at. Any other failure is ours: what is not seen for it would be missing in a result.
 func changed(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR)
+	return absent(err) || errors.Is(err, unix.ELOOP)
+}
+
+// absent tells that there is nothing by a name that we could reach.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.ENOTDIR)
 }
 
 // walk visits what dir holds and closes it. Each directory is opened from its
@@ -182,7 +189,7 @@ func (w *walker) walk(dir *os.File, prefix string, depth int) error {
 	defer dir.Close()
 	for w.left > 0 {
 		names, err := dir.Readdirnames(min(256, w.left))
-		if err == io.EOF || changed(err) {
+		if errors.Is(err, io.EOF) || changed(err) {
 			return nil
 		}
 		if err != nil {
@@ -247,6 +254,9 @@ func (w *walker) open(parent *os.File, name string) (*os.File, error) {
 		return err
 	})
 	if err != nil {
+		if fd >= 0 { // opened, and then the thread did not become us again
+			unix.Close(fd)
+		}
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), name), nil

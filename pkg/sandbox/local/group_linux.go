@@ -115,27 +115,36 @@ func (g *group) onOOM(kill func()) (err error) {
 
 // stats reads what the kernel has counted, if it counts here.
 func (g *group) stats() (s cgroup.Stats, known bool) {
+	s, known, _ = g.read()
+	return s, known
+}
+
+func (g *group) read() (s cgroup.Stats, known bool, err error) {
 	if g.cg == nil {
-		return s, false
+		return s, false, nil
 	}
-	s, err := g.cg.Stats()
-	return s, err == nil
+	s, err = g.cg.Stats()
+	return s, err == nil, err
 }
 
 // final fills in the end of a process: its figures, and what the kernel counted
 // at the limits. The dead must have been reaped: only then is the count of OOM
 // kills final.
-func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) {
-	s, known := g.stats()
+//
+// Without them nobody knows whether it reached a limit, and its end is none of its own
+// then.
+func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
+	s, known, err := g.read()
 	exit.Metrics = metrics(usage, s, known)
 	if !known {
-		return
+		return err
 	}
 	exit.ProcessDenials = s.ProcessesDenied.Value
 	if s.OOMKills.Value > 0 {
 		exit.OOMKills = s.OOMKills.Value
 		exit.HostOOM = !s.MemoryAtLimit
 	}
+	return nil
 }
 
 // metrics are the figures of a process. usage is that of the main process once

@@ -52,7 +52,7 @@ func (w *world) place(m sandbox.Mount) {
 	target := w.target(m)
 	info, err := os.Stat(m.Source)
 	switch {
-	case m.Source != "" && err != nil && m.Optional:
+	case m.Source != "" && absent(err) && m.Optional:
 	case m.Source != "" && err == nil && info.Mode().IsRegular():
 		w.parent(target)
 		w.copyFile(m.Source, target, info.Size())

@@ -22,7 +22,7 @@ func TestImages(t *testing.T) { sandboxtest.RunImages(t, openWithImages) }
 
 func TestImageConformance(t *testing.T) {
 	images := sandboxtest.Images(t)
-	sandboxtest.Run(t, sandboxtest.Options{Level: sandbox.LevelFull, Image: true, Ask: sandboxtest.HostImage, Open: func(t *testing.T) sandbox.Runtime {
+	sandboxtest.Run(t, sandboxtest.Options{Level: sandbox.LevelFull, Image: true, Ask: sandboxtest.HostImage, OwnNamespaces: true, Open: func(t *testing.T) sandbox.Runtime {
 		return openWithImages(t, images)
 	}})
 }

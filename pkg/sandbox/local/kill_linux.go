@@ -26,14 +26,20 @@ func (c *container) killPrograms() error {
 	} else {
 		if c.identity.root && c.walls.ids {
 			id := spawn.Value(c.identity.id + 1)
+			// Whatever fails of it, such as a fork where there are too many processes:
+			// the tree is killed as well.
 			p.Fork("fork", unix.SYS_CLONE, []spawn.Arg{spawn.Value(uintptr(unix.SIGCHLD))}, func() {
 				p.Call("setresuid", unix.SYS_SETRESUID, id, id, id)
 				p.Call("kill everything of the uid", unix.SYS_KILL, everything, sigkill).Allow(unix.ESRCH)
-			})
+			}).AllowAny()
 		}
 		p.KillTree()
 	}
-	return c.tell(&p)
+	err := c.tell(&p)
+	if err != nil && c.walls.namespaces {
+		return c.init.Kill() // which ends them, too
+	}
+	return err
 }
 
 // silence is how long an init may take for an answer. It makes a few system

@@ -87,10 +87,13 @@ func (c *container) readableHost() []string {
 	return paths
 }
 
+// existing leaves out what is not there. What cannot be looked at stays, and opening it
+// fails with its name: without a rule of its own the program would be told that it may
+// not, which is not so.
 func existing(paths []string) []string {
 	return slices.DeleteFunc(paths, func(p string) bool {
 		_, err := os.Stat(p)
-		return err != nil
+		return absent(err)
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 func TestConformance(t *testing.T) {
 	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted, sandbox.LevelNone} {
 		t.Run(string(level), func(t *testing.T) {
-			sandboxtest.Run(t, sandboxtest.Options{Level: level, Open: func(t *testing.T) sandbox.Runtime {
+			sandboxtest.Run(t, sandboxtest.Options{Level: level, OwnNamespaces: level == sandbox.LevelFull, Open: func(t *testing.T) sandbox.Runtime {
 				rt, err := local.New(local.Options{RuntimeDir: t.TempDir()})
 				if err != nil {
 					t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -50,6 +51,7 @@ func (r *Runtime) newLoopDisk(name string, limit sandbox.DiskLimit) (_ *loopDisk
 	if err := makeFileSystem(d.file, limit); err != nil {
 		return nil, err
 	}
+	fault.Point("disk formatted")
 	return d, d.attach()
 }
 
@@ -64,6 +66,7 @@ func makeFileSystem(file string, limit sandbox.DiskLimit) error {
 	if err != nil {
 		return fmt.Errorf("make the workspace's disk: %w", err)
 	}
+	fault.Point("disk made")
 	mke2fs, err := exec.LookPath("mke2fs")
 	if err != nil {
 		if mke2fs = "/sbin/mke2fs"; unix.Access(mke2fs, unix.X_OK) != nil {
@@ -103,6 +106,7 @@ func (d *loopDisk) attach() error {
 			return fmt.Errorf("open a loop device: %w", err)
 		}
 		if err = unix.IoctlLoopConfigure(int(d.loop.Fd()), &config); err == nil {
+			fault.Point("disk attached")
 			return nil
 		}
 		d.loop.Close()

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -54,7 +55,7 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	if err := c.makeScope(); err != nil {
 		return nil, err
 	}
-	if c.init, err = r.spawner.Fork(c.namespaced(0, func(p *spawn.Program) {
+	if c.init, c.spawner, err = r.fork(c.namespaced(0, func(p *spawn.Program) {
 		p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_CHILD_SUBREAPER), spawn.Value(1))
 		if w.landlock {
 			// Its own files in /proc are root's while it is not dumpable. Landlock
@@ -66,6 +67,7 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	})); err != nil {
 		return nil, err
 	}
+	fault.Point("init started")
 	c.isolation = r.host.isolationOutside(w, why)
 	if c.network != nil {
 		c.isolation.Mechanisms["network"] = api.Degraded
@@ -126,6 +128,7 @@ func (c *container) makeDirs() error {
 	if err := instance.Mkdir(c.base, 0o711); err != nil {
 		return fmt.Errorf("make the container's directory: %w", err)
 	}
+	fault.Point("container directory made")
 	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir} {
 		if err := c.makeDir(dir); err != nil {
 			return err
@@ -135,6 +138,7 @@ func (c *container) makeDirs() error {
 		if err := c.standIn(m); err != nil {
 			return err
 		}
+		fault.Point("stand-in made")
 	}
 	return nil
 }
@@ -145,6 +149,7 @@ func (c *container) makeDir(dir string) error {
 		return err
 	}
 	if c.identity.root {
+		fault.Point("directory not given away yet")
 		if err := os.Lchown(path, c.identity.id+1, c.identity.id+1); err != nil {
 			return fmt.Errorf("give the container its directory: %w", err)
 		}

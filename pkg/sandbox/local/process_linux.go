@@ -11,8 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -20,6 +21,8 @@ import (
 
 // process is one program of a container and all that it starts.
 type process struct {
+	alive.Ending
+
 	c       *container
 	pid     int // in the init's namespace
 	group   *group
@@ -30,13 +33,10 @@ type process struct {
 	supervisor *supervisor
 	trace      *trace // of a process whose denied calls are named
 	started    time.Time
-	sampler    *sampler     // nil where control groups tell everything
+	sampler    *sampler     // nil where a control group counts everything
 	disk       *diskSampler // nil where the file system holds its limit
 	kill       sync.Once
-
-	done chan struct{} // closed when exit and err are set
-	exit sandbox.Exit
-	err  error
+	unwatched  error // why its memory is not watched, where it must be
 }
 
 // Start implements [sandbox.Container].
@@ -47,11 +47,12 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 		return nil, err
 	}
 	p = c.resolving(c.translate(p))
-	pr := &process{c: c, done: make(chan struct{})}
+	pr := &process{Ending: alive.NewEnding(), c: c}
 	if err := pr.prepare(ctx, p); err != nil {
 		pr.abandon()
 		return nil, err
 	}
+	fault.Point("process prepared")
 	if err := pr.launch(p); err != nil {
 		pr.abandon()
 		return nil, err
@@ -61,6 +62,7 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	c.mu.Lock()
 	c.running = pr
 	c.mu.Unlock()
+	fault.Point("process runs")
 	go pr.finish()
 	return pr, nil
 }
@@ -71,12 +73,8 @@ func (c *container) mayStart(p sandbox.Process) error {
 	if c.deleted {
 		return fmt.Errorf("container %s is deleted", c.id)
 	}
-	if c.running != nil {
-		select {
-		case <-c.running.done:
-		default:
-			return errRunning
-		}
+	if c.running != nil && !c.running.Ended() {
+		return errRunning
 	}
 	if len(p.Args) == 0 {
 		return errors.New("no program to start")
@@ -148,6 +146,7 @@ func (pr *process) launch(p sandbox.Process) error {
 	if err != nil {
 		return pr.c.startError(p, err)
 	}
+	fault.Point("process started")
 	pr.pid = reply.PID
 	if err := pr.group.settle(); err != nil {
 		closeFiles(reply.Files)
@@ -167,7 +166,7 @@ func (pr *process) filter(p sandbox.Process) (filter []byte, err error) {
 
 // supervised tells whether the process's filter asks us.
 func (pr *process) supervised() bool {
-	return pr.trace != nil || pr.c.supervises(pr.policy) || pr.c.attributes == seccomp.AttributesSupervised
+	return pr.trace != nil || pr.c.supervises(pr.policy) || pr.c.supervisesFiles()
 }
 
 // take takes the descriptors that init has sent: the terminal, then the listener
@@ -237,11 +236,23 @@ func (c *container) startError(p sandbox.Process, err error) error {
 	}
 	switch step.Step {
 	case spawn.ExecStep:
+		if scarce(step.Errno) {
+			break
+		}
 		return &sandbox.StartError{Program: p.Args[0], Err: c.execError(p.Args[0], step.Errno)}
 	case spawn.ChdirStep:
 		return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
+}
+
+// scarce tells an errno of execve that is about this host and not about the program.
+func scarce(errno unix.Errno) bool {
+	switch errno {
+	case unix.EAGAIN, unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM:
+		return true
+	}
+	return false
 }
 
 // execError adds to EACCES what stands behind it in a container without a root of
@@ -281,9 +292,7 @@ func (pr *process) abandon() {
 
 // watch starts what ends the process for its memory where the kernel does not.
 func (pr *process) watch(l sandbox.Limits) {
-	if !pr.group.held.memory {
-		pr.sampler = pr.c.newSampler(l.MemoryBytes, pr.killOnce)
-	}
+	pr.sampler = pr.newSampler(l.MemoryBytes)
 	if c := pr.c; !c.walls.namespaces {
 		pr.disk = startDiskSampler(&c.meter, pr.killOnce)
 	}
@@ -293,33 +302,36 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 
 // finish waits for the end and gathers what is known about it.
 func (pr *process) finish() {
-	defer close(pr.done)
+	defer pr.End()
 	exit, err := pr.c.init.Wait(pr.pid)
-	pr.exit.Duration = time.Since(pr.started)
+	fault.Point("process ended")
+	pr.Exit.Duration = time.Since(pr.started)
 	pr.group.hurry()
 	pr.c.killRest()
+	fault.Point("rest killed")
 	pr.sampler.stop()
-	pr.exit.DiskKill = pr.disk.stop()
+	pr.Exit.DiskKill = pr.disk.stop()
 	pr.out.Settle()
-	pr.exit.Violations = pr.supervisor.stop()
-	pr.out.End(&pr.exit)
-	pr.exit.WriteError = pr.streams.finish()
-	pr.exit.Code = exit.Status.ExitStatus()
+	pr.Exit.Violations = pr.supervisor.stop()
+	pr.out.End(&pr.Exit)
+	failed, lost := pr.streams.finish()
+	pr.Exit.WriteError = failed
+	pr.Exit.Code = exit.Status.ExitStatus()
 	if exit.Status.Signaled() {
-		pr.exit.Signal = int(exit.Status.Signal())
-		pr.exit.Code = 128 + pr.exit.Signal
-		pr.exit.Violations = append(pr.exit.Violations, pr.trace.killed(pr.exit.Signal)...)
+		pr.Exit.Signal = int(exit.Status.Signal())
+		pr.Exit.Code = 128 + pr.Exit.Signal
+		pr.Exit.Violations = append(pr.Exit.Violations, pr.trace.killed(pr.Exit.Signal)...)
 	}
-	pr.gather(exit.Usage)
+	err = errors.Join(err, lost, pr.unwatched, pr.gather(exit.Usage))
 	// A millisecond that nobody needs to wait for but Delete.
 	pr.c.cleanups.Go(pr.removeGroup)
 	if err != nil {
-		pr.err = fmt.Errorf("container %s: %w", pr.c.id, err)
+		pr.Err = fmt.Errorf("container %s: %w", pr.c.id, err)
 	}
 }
 
 func (pr *process) removeGroup() {
-	if err := pr.group.delete(); err != nil {
+	if err := pr.c.remove(pr.group.delete); err != nil {
 		pr.c.mu.Lock()
 		defer pr.c.mu.Unlock()
 		pr.c.leftover = append(pr.c.leftover, err)
@@ -327,19 +339,14 @@ func (pr *process) removeGroup() {
 }
 
 // gather reads the figures; the process is dead, its groups still exist.
-func (pr *process) gather(usage spawn.Usage) {
-	pr.group.final(&usage, &pr.exit)
+func (pr *process) gather(usage spawn.Usage) error {
+	err := pr.group.final(&usage, &pr.Exit)
 	if pr.sampler != nil {
-		pr.sampler.fill(&pr.exit)
+		pr.sampler.fill(&pr.Exit)
 	}
-	pr.exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
-	pr.exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
-}
-
-// Wait implements [sandbox.Running].
-func (pr *process) Wait() (sandbox.Exit, error) {
-	<-pr.done
-	return pr.exit, pr.err
+	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
+	pr.Exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
+	return err
 }
 
 // Signal implements [sandbox.Running]. Init sends it, so that the number means
@@ -354,10 +361,8 @@ func (pr *process) Signal(sig syscall.Signal) error {
 
 // Kill implements [sandbox.Running].
 func (pr *process) Kill() error {
-	select {
-	case <-pr.done:
+	if pr.Ended() {
 		return nil
-	default:
 	}
 	pr.group.hurry()
 	return pr.c.killPrograms()

@@ -288,8 +288,8 @@ func TestSamplerKeepsABetterFigure(t *testing.T) {
 
 func TestSamplerStops(t *testing.T) {
 	(*sampler)(nil).stop() // there was nothing to sample
-	c := &container{proc: fakeProc(t, nil)}
-	c.newSampler(1, nil).stop()
+	pr := &process{c: &container{proc: fakeProc(t, nil)}, group: &group{}}
+	pr.newSampler(1).stop()
 }
 
 func TestDescendants(t *testing.T) {
@@ -341,8 +341,8 @@ func TestLookAtHost(t *testing.T) {
 
 // Live figures are read while the sampler samples.
 func TestSamplerIsReadFromSeveralPlaces(t *testing.T) {
-	c := &container{proc: fakeProc(t, map[string]string{"2": "9 10 0\n", "3": "9 10 0\n"})}
-	s := c.newSampler(0, nil)
+	pr := &process{c: &container{proc: fakeProc(t, map[string]string{"2": "9 10 0\n", "3": "9 10 0\n"})}, group: &group{}}
+	s := pr.newSampler(0)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/alive"
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
@@ -28,7 +30,6 @@ type Runtime struct {
 	options  Options
 	host     host
 	instance *instance.Instance
-	spawner  *spawn.Server
 	ids      *instance.IDs
 	images   rootfs.Images
 	// unreclaimed is why something that a dead instance has left is still there.
@@ -38,6 +39,12 @@ type Runtime struct {
 	verdict     advisory.Verdict // on the kernel's version
 
 	alive alive.List[*container]
+	recovery
+
+	// uncounted is why the memory of TCP sockets cannot be counted; the first container
+	// that needs it finds out.
+	uncounted    error
+	uncountedSet sync.Once
 
 	mu sync.Mutex // guards the fields below
 	// fullWorks is set by the first container at full. From then on a failure
@@ -68,6 +75,7 @@ func New(opts Options) (*Runtime, error) {
 	spawner.Go(func() { r.spawner, spawnErr = startSpawner() })
 	err := r.takeInstance(dir)
 	spawner.Wait()
+	fault.Point("spawner started")
 	if err = errors.Join(err, spawnErr); err != nil {
 		r.free()
 		return nil, err
@@ -82,6 +90,11 @@ func (r *Runtime) takeInstance(dir string) (err error) {
 	}
 	if r.instance, err = instance.New(dir, runtimeName, groups); err != nil {
 		return err
+	}
+	if r.host.cgroups != nil {
+		// Without it a group that no process is in yet may be taken for a dead one's, by
+		// who does not see our file: no reason to run nothing.
+		_ = r.host.cgroups.HoldName(r.instance.Name)
 	}
 	r.ids = instance.NewIDs(r.instance.Number)
 	_, r.unreclaimed = r.reclaim(dir) // no reason to run nothing: the next start tries again
@@ -98,6 +111,7 @@ func (r *Runtime) free() error {
 	if r.host.cgroups != nil {
 		r.host.cgroups.Close()
 	}
+	fault.Point("control groups closed")
 	if r.instance != nil {
 		r.instance.Release(r.leftovers)
 	}
@@ -231,6 +245,7 @@ func refusal(err error) bool {
 // left to whoever reclaims what this process has left.
 func (r *Runtime) forget(c *container, err error) {
 	r.alive.Forget(c)
+	r.tryAgain(c.undone...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leftovers = r.leftovers || err != nil
@@ -238,7 +253,9 @@ func (r *Runtime) forget(c *container, err error) {
 
 // Close implements [sandbox.Runtime].
 func (r *Runtime) Close() error {
-	return errors.Join(r.alive.Close(context.Background()), r.free())
+	err := r.alive.Close(context.Background())
+	r.tries.Wait()
+	return errors.Join(err, r.free())
 }
 
 // createFull makes a container with every wall. The first one whose network
@@ -280,6 +297,10 @@ func (r *Runtime) noteRedirection(found redirection, why error) {
 // isolation is what stands around a container at full.
 func (r *Runtime) isolation(c *container) sandbox.Isolation {
 	i := r.host.isolationFull()
+	if uncounted := r.tcpWarning(c.tcp); uncounted != "" {
+		i.Limits[sandbox.LimitMemory] = api.Degraded
+		i.Warnings = append(i.Warnings, uncounted)
+	}
 	if c.network != nil && !c.network.Redirects() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -333,6 +354,7 @@ func (c *container) filterOptions(network sandbox.NetworkPolicy) seccomp.Options
 		TruncationUnwatched: !c.walls.namespaces && c.rt.host.landlockABI < landlockTruncation,
 		AllowAffinity:       c.rt.host.cpuHeld(),
 		OneUser:             !c.identity.root,
+		MemorySampled:       !c.rt.host.has(cgroup.Memory),
 	}
 }
 
@@ -343,15 +365,25 @@ func Reclaim(opts Options) ([]string, error) {
 	if dir == "" {
 		dir = instance.DefaultDir()
 	}
-	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err := instance.PrepareDir(dir); err != nil {
-		return nil, err
-	}
 	r := &Runtime{host: inspectHost(opts)}
 	defer r.free()
-	return r.reclaim(dir)
+	var removed []string
+	var err error
+	if _, gone := os.Lstat(dir); !errors.Is(gone, os.ErrNotExist) {
+		if err := instance.PrepareDir(dir); err != nil {
+			return nil, err
+		}
+		removed, err = r.reclaim(dir)
+	}
+	err = errors.Join(err, instance.ForgottenDirs(dir, func(path, _ string) error {
+		removed = append(removed, path)
+		return instance.RemoveTree(path)
+	}))
+	if r.host.cgroups == nil {
+		return removed, err
+	}
+	more, moreErr := r.host.cgroups.ReclaimForgotten(func(group string) string { return instance.Forgotten(dir, group) })
+	return append(removed, more...), errors.Join(err, moreErr)
 }
 
 func (r *Runtime) reclaim(dir string) (removed []string, err error) {
@@ -359,6 +391,7 @@ func (r *Runtime) reclaim(dir string) (removed []string, err error) {
 		if r.host.cgroups != nil && rec.Name != "" && rec.BootID == instance.BootID() {
 			names, err := r.host.cgroups.Reclaim(rec.Name, rec.Groups...)
 			removed = append(removed, names...)
+			fault.Point("control groups reclaimed")
 			if err != nil {
 				return err
 			}

@@ -15,18 +15,23 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// sampler watches the memory of a process tree where no control group does. It
-// is late by design: with a sample every 5 ms eight processes that allocate as
-// fast as they can were seen 48 MiB past a limit of 256 MiB.
+// sampler watches what no control group counts of the memory of a process tree: all of
+// it, or the buffers of TCP sockets. It is late by design: with a sample every 5 ms
+// eight processes that allocate as fast as they can were seen 48 MiB past a limit of
+// 256 MiB.
 type sampler struct {
-	proc  *os.File      // a /proc
+	group *group        // whose memory the kernel counts, or nil
+	proc  *os.File      // a /proc, for a tree without such a group
 	pids  func() []int  // the programs of the tree, as proc numbers them
 	list  sync.Mutex    // held while pids reads the directory
+	tcp   *tcpMemory    // nil where it is not for us to count
 	every time.Duration // between samples
-	limit int64
-	kill  func()
-	quit  chan struct{}
-	ended sync.WaitGroup
+	// ownProc is a /proc that the sampler has opened.
+	ownProc bool
+	limit   int64
+	kill    func()
+	quit    chan struct{}
+	ended   sync.WaitGroup
 
 	peakBytes, peakProcesses int64
 	killed                   bool
@@ -37,16 +42,29 @@ const (
 	sampleEveryOutside = 20 * time.Millisecond // finding the tree costs more
 )
 
-// newSampler finds out where the container's processes can be seen: in its own
-// /proc, which holds them and nothing else, or among the host's.
-func (c *container) newSampler(limit int64, kill func()) *sampler {
-	s := &sampler{proc: c.proc, every: sampleEvery, limit: limit, kill: kill, quit: make(chan struct{})}
-	s.pids = func() []int { return inside(s.proc) }
-	if c.proc == nil {
-		s.every = sampleEveryOutside
+// newSampler starts a sampler where something of the process's memory is left to it,
+// and returns nil elsewhere.
+func (pr *process) newSampler(limit int64) *sampler {
+	c := pr.c
+	s := &sampler{every: sampleEvery, limit: limit, kill: pr.killOnce, quit: make(chan struct{})}
+	if c.tcp != nil && pr.policy.Mode != sandbox.NetworkNone {
+		s.tcp = &tcpMemory{socket: c.tcp.socket, stats: c.tcp.stats} // nothing of the process before
+	}
+	switch {
+	case pr.group.held.memory && (s.tcp == nil || limit == 0):
+		return nil
+	case pr.group.held.memory:
+		s.group, s.every = pr.group, tcpEvery
+	case c.proc != nil: // the container's own, which holds its processes and nothing else
+		s.proc = c.proc
+		s.pids = func() []int { return inside(s.proc) }
+	default:
+		s.every, s.ownProc = sampleEveryOutside, true
 		s.pids = func() []int { return descendants(c.init.PID) }
 		var err error
 		if s.proc, err = os.Open("/proc"); err != nil {
+			pr.unwatched = fmt.Errorf("watch the program's memory: %w", err)
+			pr.killOnce() // nothing would hold its limit
 			return nil
 		}
 	}
@@ -68,9 +86,12 @@ func (s *sampler) run() {
 }
 
 func (s *sampler) sample() {
-	total, processes := residentBytes(s.proc, s.tree())
-	if s.limit > 0 && total > s.limit {
+	total, processes := s.bytes()
+	if s.limit > 0 && total > s.limit && s.group == nil {
 		total = s.ownBytes()
+	}
+	if s.limit > 0 {
+		total += s.tcp.bytes(s.limit - total)
 	}
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
@@ -78,6 +99,15 @@ func (s *sampler) sample() {
 		s.killed = true
 		s.kill()
 	}
+}
+
+// bytes is the memory of the tree as far as it is told easily, and how many processes
+// it has, where the kernel does not count them.
+func (s *sampler) bytes() (total, processes int64) {
+	if s.group != nil {
+		return s.group.cg.MemoryInUse().Value, 0
+	}
+	return residentBytes(s.proc, s.tree())
 }
 
 // ownBytes looks again, and leaves out what is only borrowed.
@@ -222,7 +252,7 @@ const clockTick = 10 * time.Millisecond
 // cpu adds up the CPU time of the processes that are alive and of the children
 // that they have waited for.
 func (s *sampler) cpu(m *sandbox.Metrics) {
-	if s == nil {
+	if s == nil || s.group != nil {
 		return
 	}
 	var user, system time.Duration
@@ -277,8 +307,8 @@ func (s *sampler) stop() {
 	}
 	close(s.quit)
 	s.ended.Wait()
-	if s.every == sampleEveryOutside {
-		s.proc.Close() // ours, not the container's
+	if s.ownProc {
+		s.proc.Close()
 	}
 }
 

@@ -90,7 +90,7 @@ func (s *streams) close() {
 
 // start begins to copy. fail is called once when a writer fails.
 func (s *streams) start(p sandbox.Process, fail func()) {
-	s.output.Fail = fail
+	s.output.Fail, s.output.Terminal = fail, p.TTY != nil
 	if s.stdin != nil {
 		go stdio.Feed(s.stdin, p.Stdin, p.TTY != nil)
 	}
@@ -103,10 +103,10 @@ func (s *streams) start(p sandbox.Process, fail func()) {
 }
 
 // finish waits until everything that was written has been copied. Every writer
-// must be dead by then.
-func (s *streams) finish() error {
+// must be dead by then. What could not be read is lost.
+func (s *streams) finish() (failed, lost error) {
 	defer s.close()
-	return s.output.Wait()
+	return s.output.Wait(), s.output.Lost()
 }
 
 var errRunning = errors.New("a process is running in this container")

@@ -16,7 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 )
 
@@ -67,7 +66,7 @@ func (pr *process) supervise(file *os.File) error {
 	if c.identity.root && !c.walls.namespaces {
 		s.user = c.identity.id + 1
 	}
-	if c.attributes == seccomp.AttributesSupervised {
+	if c.supervisesFiles() {
 		if s.files, err = openOwnFiles(c.base); err != nil {
 			_ = listener.Close()
 			return fmt.Errorf("decide about a program's changes of files: %w", err)

@@ -64,12 +64,8 @@ func (c *container) usageOutside(dir string) sandbox.DiskUsage {
 	c.mu.Lock()
 	running := c.running
 	c.mu.Unlock()
-	if running != nil {
-		select {
-		case <-running.done:
-		default:
-			return c.meter.last(dir)
-		}
+	if running != nil && !running.Ended() {
+		return c.meter.last(dir)
 	}
 	c.meter.begin()
 	c.meter.measure()

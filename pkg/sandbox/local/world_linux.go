@@ -66,6 +66,9 @@ func (w *world) build() {
 	}
 	w.devices()
 	w.proc()
+	if fault.Off("mount", "a /tmp of its own") {
+		w.mount("the host's /tmp", "/tmp", w.own("tmp"), "", unix.MS_BIND, "")
+	}
 	w.pivot()
 	w.writable()
 	w.network()
@@ -76,6 +79,12 @@ func (w *world) mount(what, source, target, fstype string, flags uintptr, data s
 	var d spawn.Arg
 	if data != "" {
 		d = w.p.String(data)
+	}
+	if fault.Off("flag", "nosuid") {
+		flags &^= unix.MS_NOSUID
+	}
+	if fault.Off("flag", "nodev") {
+		flags &^= unix.MS_NODEV
 	}
 	w.p.Call("mount "+what, unix.SYS_MOUNT, w.p.String(source), w.p.String(target), w.p.String(fstype), spawn.Value(flags), d)
 }
@@ -272,7 +281,7 @@ func (w *world) hostMount(m sandbox.Mount) {
 		return
 	}
 	info, err := os.Stat(m.Source)
-	if err != nil && m.Optional {
+	if absent(err) && m.Optional {
 		return
 	}
 	switch {

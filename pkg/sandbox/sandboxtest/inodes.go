@@ -24,6 +24,12 @@ var shared = []string{
 	"/.sandbox-run", "/.sandbox-run/init",
 }
 
+// namespaces are the files of a process's own. A kernel before 5.6 has none for time.
+var namespaces = []string{
+	"/proc/self/ns/cgroup", "/proc/self/ns/ipc", "/proc/self/ns/mnt", "/proc/self/ns/net", "/proc/self/ns/pid",
+	"/proc/self/ns/time", "/proc/self/ns/user", "/proc/self/ns/uts",
+}
+
 // locks go by inode, as inotify watches and leases do: none that a program takes is
 // seen in another container or on the host. What cannot be opened is told apart by
 // its number.
@@ -34,6 +40,10 @@ func (s *suite) locks() {
 	}
 	if e := s.sh(a, "command -v flock; command -v stat"); strings.Count(e.stdout, "\n") != 2 {
 		s.Skip("no flock and stat in the root")
+	}
+	shared := shared
+	if s.ownNamespaces {
+		shared = append(slices.Clone(shared), namespaces...)
 	}
 	take := shell(`for f in "$@"; do [ ! -r "$f" ] || { flock -n 9 && echo "$f"; sleep 1000 & } 9<"$f"; done; echo ready; wait`)
 	take.Args = append(append(take.Args, "sh"), shared...)

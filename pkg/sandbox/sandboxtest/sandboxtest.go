@@ -34,6 +34,9 @@ type Options struct {
 	Image bool
 	// Ask is the image that every container asks for by name, if it has to.
 	Ask string
+	// OwnNamespaces tells that a container has one of its own of each kind, that of time
+	// included. A lock on the file of any other is seen by all who are in it.
+	OwnNamespaces bool
 }
 
 // Run runs the whole suite.
@@ -86,7 +89,7 @@ func Run(t *testing.T, opts Options) {
 					t.Errorf("close the runtime: %v", err)
 				}
 			})
-			test.run(&suite{T: t, rt: rt, level: opts.Level, image: opts.Image, ask: opts.Ask})
+			test.run(&suite{T: t, rt: rt, level: opts.Level, image: opts.Image, ask: opts.Ask, ownNamespaces: opts.OwnNamespaces})
 		})
 	}
 }
@@ -98,6 +101,8 @@ type suite struct {
 	level sandbox.Level
 	image bool
 	ask   string
+	// ownNamespaces is that of the options.
+	ownNamespaces bool
 }
 
 // environment is what every program here gets.

@@ -1,0 +1,41 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// What the program asked for and cannot be started is its own affair; a toolchain that
+// has vanished is ours.
+func TestNotStarted(t *testing.T) {
+	const python, built = "/usr/bin/python3", "/build/main"
+	cannot := func(program string, err error) error {
+		return fmt.Errorf("run: %w", &sandbox.StartError{Program: program, Err: err})
+	}
+	for _, c := range []struct {
+		program, dir string
+		err          error
+		want         api.Status
+		retryable    bool
+	}{
+		{python, "", cannot(python, syscall.ENOENT), api.StatusSandboxError, false},
+		{python, "", cannot(python, syscall.ENOEXEC), api.StatusSandboxError, false},
+		{python, "", cannot(python, syscall.E2BIG), api.StatusRuntimeError, false},
+		{python, "missing", cannot(python, syscall.ENOENT), api.StatusRuntimeError, false},
+		{built, "", cannot(built, syscall.ENOENT), api.StatusRuntimeError, false},
+		{built, "", fmt.Errorf("start %s: %w", built, syscall.ENOMEM), api.StatusSandboxError, true},
+		{built, "", errors.New("broken"), api.StatusSandboxError, false},
+	} {
+		r := &run{toolchain: language.Toolchain{Program: python}, req: Request{Dir: c.dir}}
+		v := r.notStarted(language.Step{Args: []string{c.program}}, c.err)
+		if v.status != c.want || v.retryable != c.retryable {
+			t.Errorf("%s in %q, %v: %s, retryable %v, %q", c.program, c.dir, c.err, v.status, v.retryable, v.message)
+		}
+	}
+}
