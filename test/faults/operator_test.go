@@ -1,0 +1,329 @@
+package faults
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+// What follows are hosts on which something is short or missing. A run ends well there,
+// or says what was short, and once there is enough again the next one works.
+
+func needRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to make the host that it describes")
+	}
+}
+
+// hello is a run that takes little of everything.
+var hello = scenario{name: "hello", request: api.Request{Language: "bash", Code: "echo hello"}, status: api.StatusOK, stdout: "hello\n"}
+
+// honest fails unless a run ended as it should, or says why it could not, and tells
+// whether it did.
+func (s *server) honest(t *testing.T, sc scenario) (ended bool) {
+	t.Helper()
+	a := s.execute(sc.request)
+	if why := sc.wrong(a); why != "" {
+		t.Errorf("%s: %s\n%s", sc.name, why, a)
+	}
+	if a.code != http.StatusOK {
+		t.Logf("%s: %s", sc.name, a)
+	}
+	return a.code == http.StatusOK
+}
+
+// works fails unless the server runs programs and holds nothing of those before.
+func (s *server) works(t *testing.T) {
+	t.Helper()
+	if !s.honest(t, hello) {
+		t.Error("there is enough of everything again, and nothing runs")
+	}
+	if found := s.leaks(); len(found) > 0 {
+		t.Errorf("left behind:\n%s", strings.Join(found, "\n"))
+	}
+}
+
+// around starts a server in a shell that says before it what is to be short.
+func around(t *testing.T, script string, settings ...string) *server {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "server")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nset -e\n"+script+"\nexec "+binary+" \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return startProgram(t, path, settings...)
+}
+
+// smallDisk makes a file system for everything that a server keeps.
+func smallDisk(t *testing.T, options string) (dir string, remount func(options string)) {
+	t.Helper()
+	dir, err := os.MkdirTemp(work, "disk-") //nolint:usetesting // programs of another user must pass
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, options+",mode=755"); err != nil {
+		t.Skipf("needs a file system of its own: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir, func(options string) {
+		flags := uintptr(syscall.MS_REMOUNT)
+		if options == "ro" {
+			flags, options = flags|syscall.MS_RDONLY, ""
+		}
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", flags, options); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFullDisk has a server keep everything on a file system of 1 MiB, or of few files.
+func TestFullDisk(t *testing.T) {
+	needRoot(t)
+	for _, level := range []string{"full", "restricted"} {
+		for _, short := range []string{"size=1m", "nr_inodes=24"} {
+			t.Run(level+" "+short, func(t *testing.T) {
+				dir, remount := smallDisk(t, short)
+				s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level)
+				if err != nil { // and says what it could not make
+					if !strings.Contains(err.Error(), "no space left on device") {
+						t.Errorf("the server does not start, and does not say why: %v", err)
+					}
+					return
+				}
+				t.Cleanup(func() { _ = s.Stop() })
+				s.settle()
+				failed := false
+				for i := 0; i < 150 && !failed; i++ {
+					failed = !s.honest(t, hello)
+				}
+				for _, sc := range scenarios[1:3] {
+					s.honest(t, sc)
+				}
+				_ = os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 2<<20), 0o600) // until it is full
+				s.honest(t, hello)
+				s.honest(t, scenarios[1])
+				if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+					t.Error(err)
+				}
+				remount("size=64m,nr_inodes=10000")
+				s.works(t)
+			})
+		}
+	}
+}
+
+// TestReadOnlyDisk has what a server keeps become read-only while it serves.
+func TestReadOnlyDisk(t *testing.T) {
+	needRoot(t)
+	for _, level := range []string{"full", "restricted"} {
+		t.Run(level, func(t *testing.T) {
+			dir, _ := smallDisk(t, "size=64m")
+			s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Stop() })
+			s.honest(t, hello)
+			s.settle()
+			// A file system with open files does not become read-only; a mount does.
+			tmp := filepath.Join(dir, "tmp")
+			if err := syscall.Mount("tmpfs", tmp, "tmpfs", syscall.MS_RDONLY, ""); err != nil {
+				t.Fatal(err)
+			}
+			s.honest(t, hello)
+			s.honest(t, scenarios[1])
+			if err := syscall.Unmount(tmp, syscall.MNT_DETACH); err != nil {
+				t.Fatal(err)
+			}
+			s.works(t)
+		})
+	}
+}
+
+// TestFewDescriptors has a server of 64 descriptors run more at once than it has them for.
+func TestFewDescriptors(t *testing.T) {
+	for _, level := range []string{"full", "restricted"} {
+		t.Run(level, func(t *testing.T) {
+			s := around(t, "ulimit -n 64", "SANDBOX_ISOLATION="+level, "SANDBOX_MAX_CONCURRENT=32")
+			s.honest(t, hello)
+			s.settle()
+			crowd(t, s, 24)
+			s.works(t)
+		})
+	}
+}
+
+// crowd runs several programs at once, three times over. A connection that is not taken
+// in time is no answer, but it is the client that waits then.
+func crowd(t *testing.T, s *server, clients int) {
+	t.Helper()
+	var mu sync.Mutex
+	answers := map[string]int{}
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for range 3 {
+				a := s.execute(hello.request)
+				why := hello.wrong(a)
+				mu.Lock()
+				if why != "" {
+					t.Errorf("%s\n%s", why, a)
+				} else if a.code != http.StatusOK && (a.Retryable == nil || !*a.Retryable) {
+					t.Errorf("may not be tried again: %s", a)
+				}
+				answers[kind(fmt.Sprint(a.code, " ", a.problem.Detail))]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	for told, n := range answers {
+		t.Logf("%d × %s", n, told)
+	}
+}
+
+// legacyGroup makes a control group of version 1 with the controller that the test is
+// about, for the server and what runs below it.
+func legacyGroup(t *testing.T, controller string) (dir string) {
+	t.Helper()
+	needRoot(t)
+	own := ""
+	membership, _ := os.ReadFile("/proc/self/cgroup")
+	for _, line := range strings.Split(string(membership), "\n") {
+		if fields := strings.SplitN(line, ":", 3); len(fields) == 3 && fields[1] == controller {
+			own = fields[2]
+		}
+	}
+	dir = filepath.Join("/sys/fs/cgroup", controller, own, fmt.Sprintf("faults-%d", os.Getpid()))
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("needs a %s control group of version 1: %v", controller, err)
+	}
+	t.Cleanup(func() {
+		if !testenv.Within(10*time.Second, func() bool { return syscall.Rmdir(dir) == nil }) {
+			t.Errorf("%s is still in use", dir)
+		}
+	})
+	return dir
+}
+
+// set writes FILE=VALUE.
+func set(t *testing.T, dir, value string) {
+	t.Helper()
+	file, v, _ := strings.Cut(value, "=")
+	if err := os.WriteFile(filepath.Join(dir, file), []byte(v), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSmallMemory has the server and all that it runs share less memory than one program
+// may use. The kernel then kills, in the program's group and not for its limit.
+func TestSmallMemory(t *testing.T) {
+	group := legacyGroup(t, "memory")
+	s := around(t, "echo 0 > "+group+"/tasks")
+	s.honest(t, hello)
+	s.settle()
+	set(t, group, "memory.limit_in_bytes=192m") // after it has looked how much there is
+	pid := s.Cmd.Process.Pid
+	// Its own limit comes first: that is the program's affair.
+	for _, sc := range scenarios {
+		if sc.name == "memory" {
+			s.honest(t, sc)
+		}
+	}
+	// The group's comes first: that is ours.
+	greedy := scenario{name: "greedy", request: api.Request{Language: "python", Code: "x = bytearray(400 << 20)\nprint(len(x))", Limits: &api.RequestLimits{MemoryMB: 480}}, status: api.StatusSandboxError}
+	if s.honest(t, greedy) {
+		t.Error("a program used more memory than there is")
+	}
+	if now := comm(pid); now != "sandbox-server" {
+		t.Errorf("the server is %q", now)
+	}
+	s.works(t)
+}
+
+// TestFullProcessTable has no process left to be made. What the server itself needs, a
+// thread of the Go runtime, it has made before: without one the runtime ends it.
+func TestFullProcessTable(t *testing.T) {
+	for _, level := range []string{"full", "restricted"} {
+		t.Run(level, func(t *testing.T) {
+			group := legacyGroup(t, "pids")
+			s := around(t, "echo 0 > "+group+"/tasks", "SANDBOX_ISOLATION="+level)
+			crowd(t, s, 8)
+			s.settle()
+			failed := 0
+			for spare := range 4 { // for an init, a program, and what that starts
+				content, _ := os.ReadFile(filepath.Join(group, "pids.current"))
+				now, _ := strconv.Atoi(strings.TrimSpace(string(content)))
+				set(t, group, fmt.Sprintf("pids.max=%d", now+spare))
+				sc := scenario{name: "hello", request: hello.request, status: api.StatusOK, stdout: hello.stdout}
+				if !s.honest(t, sc) {
+					failed++
+				}
+			}
+			if failed == 0 {
+				t.Error("everything ran without a process to run in")
+			}
+			set(t, group, "pids.max=max")
+			s.works(t)
+		})
+	}
+}
+
+// TestToolchainVanishes removes a toolchain that the server has found.
+func TestToolchainVanishes(t *testing.T) {
+	bash, err := os.ReadFile("/bin/bash")
+	if err != nil {
+		t.Skip("needs bash")
+	}
+	for _, level := range []string{"full", "restricted"} {
+		t.Run(level, func(t *testing.T) {
+			dir, err := os.MkdirTemp("/usr/local", "faults-") //nolint:usetesting // containers must have it
+			if err != nil {
+				t.Skipf("needs to install a toolchain: %v", err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			tool := filepath.Join(dir, "bash")
+			put := func() {
+				if err := os.WriteFile(tool, bash, 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put()
+			s := start(t, "SANDBOX_ISOLATION="+level, "PATH="+dir)
+			if !s.honest(t, hello) {
+				t.Fatal("it does not run the toolchain that is there")
+			}
+			s.settle()
+			if err := os.Remove(tool); err != nil {
+				t.Fatal(err)
+			}
+			if a := s.execute(hello.request); a.code != http.StatusUnprocessableEntity && hello.wrong(a) != "" {
+				t.Errorf("without its toolchain: %s", a)
+			}
+			if err := os.WriteFile(tool, nil, 0o755); err != nil { // half an installation
+				t.Fatal(err)
+			}
+			if a := s.execute(hello.request); a.code != http.StatusUnprocessableEntity && a.Status != api.StatusSandboxError {
+				t.Errorf("with an empty file in the place of its toolchain: %s", a)
+			}
+			put()
+			s.works(t)
+		})
+	}
+}
