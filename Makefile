@@ -82,6 +82,12 @@ test-image: ## build the server's image, and run the suite in it in each way tha
 load: ## 64 clients for a minute, and 50 crashes of the server in 20 runs
 	$(GO) test -count=1 -timeout 30m -v -run 'TestLoad|TestFirstByte|TestCrashes' ./test/sandbox -load 60s -crashes 50
 
+CRASHES ?= 1000
+
+.PHONY: crash
+crash: ## 1,000 crashes and recoveries at every step of a container's life (root); CRASHES=100 for fewer
+	$(GO) test -count=1 -timeout 60m -v ./test/crash -recoveries $(CRASHES)
+
 # gVisor's defaults are those of a machine with KVM or a new kernel; these run anywhere.
 RUNSC ?= runsc --platform=ptrace --ignore-cgroups --network=none
 
@@ -104,12 +110,30 @@ test-default-image: build ## build the default image from Debian's servers (400 
 	$(GO) test -count=1 -timeout 30m -v -run TestDefaultImage ./test/cli -default-image
 
 .PHONY: hostile
-hostile: setup ## programs that want out, in every language, level and user; and with -types in other runtimes (TYPES=oci,docker)
-	$(GO) test -count=1 -timeout 180m ./test/hostile -all -types '$(TYPES)'
+hostile: setup ## programs that want out, in every language, level and user; in other runtimes too with TYPES=oci,docker,remote
+	scripts/hostile.sh '$(TYPES)'
 
 .PHONY: mutations
-mutations: ## leave out one guard after the other, and see which hostile programs notice (root)
-	$(GO) test -count=1 -timeout 60m -v -run TestMutations ./test/hostile -mutations
+mutations: ## leave out one guard after the other, and see which hostile programs notice; writes docs/MUTATIONS.md (root)
+	$(GO) test -count=1 -timeout 120m -v -run TestMutations ./test/hostile -mutations -table ../../docs/MUTATIONS.md
+
+.PHONY: soak
+soak: setup ## 10,000 mixed runs at twice the capacity, and every stressor of stress-ng inside; SOAK=RUNS (20 minutes)
+	scripts/install.sh stress-ng
+	$(GO) test -count=1 -timeout 120m -v -run 'TestSoak|TestStress' ./test/soak -soak $(or $(SOAK),10000) -stress all
+
+.PHONY: soak-race
+soak-race: setup ## the mixed runs for an hour on a server with the race detector; FOR=DURATION
+	$(GO) test -count=1 -timeout 0 -v -run TestSoak ./test/soak -race-server -for $(or $(FOR),1h)
+
+.PHONY: fuzz-long
+fuzz-long: ## every fuzz target, one after the other, for FUZZTIME each (10m); the corpus stays in FUZZ_CORPUS
+	scripts/fuzz.sh
+
+.PHONY: faults
+faults: setup ## every system call of a run made to fail, on hosts that are short of everything too (root; half an hour)
+	scripts/install.sh strace
+	$(GO) test -count=1 -timeout 120m -v ./test/faults -all
 
 .PHONY: test-vm
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2

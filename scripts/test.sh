@@ -19,14 +19,9 @@ stop() {
 	rm -rf "$work"
 }
 if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
-	scripts/install.sh crun
+	scripts/install.sh crun strace
 	need_engine
-	cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 	trap stop EXIT
-	start_engine "$work" "$cache/docker"
-	tar=$(test/container/image.sh "$cache" suite)
-	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_ENGINE_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
-	docker image inspect "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null
-	unset DOCKER_HOST
+	start_test_engine "$work"
 fi
 go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...

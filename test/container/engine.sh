@@ -52,6 +52,17 @@ start_engine() {
 	wait_for_engine "the Docker engine" "$engine" "$1/log"
 }
 
+# start_test_engine starts an engine with an image of five languages for the tests, which
+# its variables name. It works in directory $1.
+start_test_engine() {
+	local cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container tar
+	start_engine "$1" "$cache/docker"
+	tar=$(test/container/image.sh "$cache" suite)
+	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_ENGINE_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
+	docker image inspect "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null
+	unset DOCKER_HOST
+}
+
 # stop_engine stops what start_engine has started in directory $1, which the engine
 # leaves one mount in.
 stop_engine() {

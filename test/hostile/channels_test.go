@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
@@ -20,20 +18,15 @@ import (
 // say after that is the row's stdout, first that of next. Each such file of
 // rows/channels is a row in every other way.
 func TestChannels(t *testing.T) {
-	names, err := fs.Glob(rowFiles, "rows/channels/*.txtar")
-	if err != nil || len(names) == 0 {
-		t.Fatal("no channels", err)
+	all, err := rows("rows/channels")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i, name := range names {
-		text, err := rowFiles.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for i, r := range all {
+		if r.files["next.py"] == "" {
+			t.Fatalf("%s: no next.py", r.name)
 		}
-		r, err := parseRow(strings.TrimSuffix(path.Base(name), ".txtar"), text)
-		if err != nil || r.files["next.py"] == "" {
-			t.Fatalf("%s: %v, or no next.py", name, err)
-		}
-		if *only != "" && *only != r.name && !slices.Contains(r.ids, *only) {
+		if !r.wanted() {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
@@ -47,7 +40,7 @@ func TestChannels(t *testing.T) {
 
 // pair runs main until next has ended.
 func (v variant) pair(t *testing.T) {
-	defer func() { seen = append(seen, sight{v, t.Failed(), t.Skipped()}) }()
+	defer v.saw(t)
 	if why := v.row.field("skip", v.words()); why != "" {
 		t.Skip(why)
 	}
@@ -62,7 +55,7 @@ func (v variant) pair(t *testing.T) {
 	first.TimeoutSeconds = 60 // it is cancelled when next has ended
 	second := first
 	second.Language, second.Entry = "python", "next.py"
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var said, heard strings.Builder
 	var running sync.WaitGroup
@@ -78,7 +71,7 @@ func (v variant) pair(t *testing.T) {
 		ready = true
 		running.Go(func() {
 			defer cancel()
-			r, err := c.client.Execute(t.Context(), second)
+			r, err := c.client.Execute(ctx, second)
 			if err != nil {
 				t.Errorf("next: %v", err)
 				return
@@ -255,7 +248,7 @@ print(ctypes.string_at(ctypes.c_void_p.from_buffer(ctypes.c_void_p(int.from_byte
 // first one.
 func each(t *testing.T, id string, test func(*testing.T, *combination)) {
 	t.Helper()
-	if *only != "" && *only != id {
+	if !wanted(id, t.Name()) {
 		t.Skip("another row is asked for")
 	}
 	some := combinations()

@@ -29,9 +29,11 @@ import (
 // by a few, and memory is for the table alone.
 func (c *combination) look() map[string]string {
 	seen := map[string]string{
-		"processes": strings.Join(descendants(c.server.Cmd.Process.Pid), " "),                                          // I1, I2
-		"canary":    canaryLooks(),                                                                                     // I10
-		"ipc":       fmt.Sprint(rowsOf("/proc/sysvipc/shm"), rowsOf("/proc/sysvipc/sem"), rowsOf("/proc/sysvipc/msg")), // I13
+		"canary": canaryLooks(),                                                                                     // I10
+		"ipc":    fmt.Sprint(rowsOf("/proc/sysvipc/shm"), rowsOf("/proc/sysvipc/sem"), rowsOf("/proc/sysvipc/msg")), // I13
+	}
+	for i, s := range c.servers() {
+		seen[fmt.Sprint("processes of server ", i)] = strings.Join(descendants(s.Cmd.Process.Pid), " ") // I1, I2
 	}
 	if !*busy {
 		seen["control groups"] = fmt.Sprint(directories("/sys/fs/cgroup", "sandbox-run"))           // I3
@@ -127,6 +129,17 @@ func descendants(pid int) (found []string) {
 		}
 	}
 	slices.Sort(found)
+	return found
+}
+
+// namespaces are those of a process, as the links in /proc name them.
+func namespaces(pid int) (found []string) {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/ns/*", pid))
+	for _, l := range links {
+		if name, err := os.Readlink(l); err == nil {
+			found = append(found, name)
+		}
+	}
 	return found
 }
 

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/client"
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
@@ -25,9 +26,10 @@ import (
 
 var (
 	allOf = flag.Bool("all", false, "run every row in every language, level and user")
-	types = flag.String("types", "", "runtimes beside local, such as oci,docker: the values of SANDBOX_TYPE")
+	types = flag.String("types", "", "runtimes beside local, such as oci,docker,remote: the values of SANDBOX_TYPE")
 	place = flag.String("combination", "", "run on this one alone, such as \"local full root\"")
-	only  = flag.String("row", "", "run the rows alone whose name or catalogue number this is")
+	only  = flag.String("row", "", "run the rows alone whose names or catalogue numbers these are, separated by commas")
+	extra = flag.Duration("patience", 2*time.Minute, "how long a run may take beside what its program may")
 	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
 	table = flag.String("table", "", "write the table of what was seen to this file")
 )
@@ -44,8 +46,8 @@ func TestMain(m *testing.M) {
 		}
 		code = m.Run()
 		for _, c := range combinations() {
-			if c.server != nil {
-				err = cmp.Or(err, c.server.Stop())
+			for _, s := range c.servers() {
+				err = cmp.Or(err, s.Stop())
 			}
 		}
 		return code, err
@@ -57,6 +59,7 @@ type combination struct {
 	runtime, level, user string
 
 	server *testenv.Server
+	behind *testenv.Server // what runs the programs where that is another server
 	client *client.Client
 	warmed map[string]bool   // languages that have run once
 	idle   map[string]string // what the machine looked like when the server was idle
@@ -67,6 +70,11 @@ func (c *combination) String() string { return strings.Join(c.words(), " ") }
 
 // words are what conditions in rows name.
 func (c *combination) words() []string { return []string{c.runtime, c.level, c.user} }
+
+// servers are those that have been started.
+func (c *combination) servers() []*testenv.Server {
+	return slices.DeleteFunc([]*testenv.Server{c.server, c.behind}, func(s *testenv.Server) bool { return s == nil })
+}
 
 // combinations are all of this machine, in the order in which rows take turns.
 // Ordinary users there are only where root can become one.
@@ -122,17 +130,30 @@ func (c *combination) start(t *testing.T) {
 			}
 		}
 	}
-	server, err := testenv.Launch(binary, as, settings...)
-	if err != nil {
+	var err error
+	if c.runtime == "remote" {
+		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local")...); err != nil {
+			t.Fatal(err)
+		}
+		settings = append(settings, "SANDBOX_REMOTE="+c.behind.URL)
+	}
+	if c.server, err = testenv.Launch(binary, as, settings...); err != nil {
 		t.Fatal(err)
 	}
-	c.server = server
 	for _, other := range combinations() {
 		other.warmed = nil // what the machine looked like when that was idle had no such server
 	}
-	if c.client, err = client.New(server.URL, client.Options{}); err != nil {
+	if c.client, err = client.New(c.server.URL, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// stop ends the servers as a crash does: what a row has broken is not the next one's.
+func (c *combination) stop() {
+	for _, s := range c.servers() {
+		s.Kill()
+	}
+	c.server, c.behind = nil, nil
 }
 
 // canary is a file outside of every sandbox that everybody may write to.

@@ -1,141 +1,289 @@
 package hostile
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-var mutations = flag.Bool("mutations", false, "leave out one guard after the other, and see which rows notice; for root")
+var (
+	mutations = flag.Bool("mutations", false, "leave out one guard after the other, and see which rows notice; for root")
+	guardOnly = flag.String("guard", "", "leave out the guards alone whose names these are, separated by commas")
+)
 
-// mutation is a guard, by the word that rows name it with, and what leaves it out; see
-// package fault.
-type mutation struct{ guard, off, level string }
-
-func guards() []mutation {
-	return []mutation{
-		{"seccomp", "step:install the seccomp filter", "full"},
-		{"seccomp", "step:install the seccomp filter", "restricted"},
-		{"no_new_privs", "step:prctl PR_SET_NO_NEW_PRIVS", "full"},
-		{"caps", "step:capset;step:prctl PR_CAPBSET_DROP", "full"},
-		{"userns", "step:create the inner user namespace", "full"},
-		{"userns", "step:write max_user_namespaces;step:install the seccomp filter", "full"},
-		{"netns", "namespace:net", "full"},
-		{"ipcns", "namespace:ipc", "full"},
-		{"utsns", "namespace:uts", "full"},
-		{"cgroupns", "step:unshare the cgroup namespace", "full"},
-		{"mountns", "step:unmount the old root", "full"},
-		{"readonly", "step:mount / read-only", "full"},
-		{"masks", "step:mount /proc/*", "full"},
-		{"landlock", "step:landlock_restrict_self", "restricted"},
-		{"overlay", "inodes:toolchains", "full"},
-		{"devices", "inodes:devices", "full"},
-		{"pids", "cgroup:pids.max;step:setrlimit nproc", "full"},
-		{"memory", "cgroup:memory.*", "full"},
-		{"cpu", "cgroup:cpu.*", "full"},
-		{"disk", "limit:disk", "full"},
-		{"inodes", "limit:disk", "full"},
-		{"rlimit", "step:setrlimit *", "full"},
-		{"descriptors", "step:close_range", "full"},
-		{"killtree", "step:kill*;cgroup:cgroup.kill", "full"},
-		{"uid", "step:setresuid;step:setresgid", "full"},
-		{"uid", "step:setgroups", "full"},
+// TestGuards holds the words that rows name their guards with against the mutations:
+// each guard can be left out, and each one that is left out is named by a row.
+func TestGuards(t *testing.T) {
+	named := map[string]bool{}
+	for _, r := range everyRow(t) {
+		for _, g := range r.guards {
+			named[g] = true
+			if !slices.ContainsFunc(guards(), func(m mutation) bool { return m.guard == g }) {
+				t.Errorf("%s names the guard %s, which no mutation leaves out", r.name, g)
+			}
+		}
+	}
+	for _, m := range guards() {
+		if !named[m.guard] && len(m.rows) == 0 {
+			t.Errorf("no row names the guard %s", m.guard)
+		}
+		for _, name := range m.rows {
+			if !strings.HasPrefix(name, "Test") && !slices.ContainsFunc(everyRow(t), func(r row) bool { return r.name == name }) {
+				t.Errorf("the guard %s: there is no row %s", m.guard, name)
+			}
+		}
 	}
 }
 
-// TestMutations is the test of the tests: without its guard a row must fail. It runs in
-// a world of its own, since without its guard a row is also an attack.
+// TestHello is whether anything runs at all.
+func TestHello(t *testing.T) {
+	each(t, "hello", func(t *testing.T, c *combination) { c.warm(t, "bash") })
+}
+
+func everyRow(t *testing.T) (all []row) {
+	t.Helper()
+	for _, dir := range []string{"rows", "rows/channels"} {
+		some, err := rows(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	return all
+}
+
+// outcome is what came of a mutation.
+type outcome struct {
+	mutation
+	tried, red    []string
+	starts, looks bool // whether anything runs, and whether the look from inside is content
+}
+
+// TestMutations is the test of the tests: without its guard a row must fail, and with
+// it the same row in the same world must not. It runs in a world of its own, since
+// without its guard a row is also an attack.
 func TestMutations(t *testing.T) {
 	if !*mutations {
 		t.Skip("make mutations leaves out the guards")
 	}
-	all, err := rows()
+	b := build(t)
+	seen := map[string][]outcome{}
+	for _, m := range guards() {
+		if *guardOnly != "" && !slices.Contains(strings.Split(*guardOnly, ","), m.guard) && !slices.Contains(strings.Split(*guardOnly, ","), m.off) {
+			continue
+		}
+		t.Run(m.level+"/"+m.guard+"/"+m.off, func(t *testing.T) {
+			seen[m.level] = append(seen[m.level], b.leaveOut(t, m))
+		})
+	}
+	var lines []string
+	for _, level := range []string{"full", "restricted"} {
+		var red []string
+		for _, o := range seen[level] {
+			red = append(red, o.red...)
+		}
+		slices.Sort(red)
+		broken := b.broken(t, level, slices.Compact(red))
+		for _, o := range seen[level] {
+			o.red = slices.DeleteFunc(o.red, func(name string) bool { return slices.Contains(broken, name) })
+			if o.starts && len(o.red) == 0 {
+				t.Errorf("without %s (%s) at %s no row fails, of %v", o.guard, o.off, level, o.tried)
+			}
+			lines = append(lines, o.String())
+		}
+	}
+	t.Log("\n" + strings.Join(lines, "\n"))
+	if *table == "" {
+		return
+	}
+	lines = append(lines, kept(*table, seen)...)
+	slices.Sort(lines)
+	if err := os.WriteFile(*table, []byte(page+strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		t.Error(err)
+	}
+}
+
+// kept are the lines of an earlier table about what was not left out this time.
+func kept(table string, seen map[string][]outcome) (lines []string) {
+	text, err := os.ReadFile(table)
 	if err != nil {
-		t.Fatal(err)
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		told := func(m mutation) bool { return strings.HasPrefix(line, m.String()) }
+		again := slices.ContainsFunc(append(seen["full"], seen["restricted"]...), func(o outcome) bool { return told(o.mutation) })
+		if !again && slices.ContainsFunc(guards(), told) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// String begins the mutation's line of the table.
+func (m mutation) String() string {
+	return fmt.Sprintf("| %s | %s | `%s` |", m.guard, m.level, strings.ReplaceAll(m.off, ";", "`, `"))
+}
+
+// page is what stands above the table.
+const page = `# Without the walls
+
+What [SECURITY.md](SECURITY.md) calls a wall must be missed when it is gone. ` + "`make mutations`" + ` leaves
+out one guard after the other, in a world of its own, and runs the hostile programs of
+` + "`test/hostile`" + ` that are there for it: some must get through. With every guard in place
+none of these does, in the same world. This page is what it wrote, as root.
+
+* **Left out** is a step by which a container or a program is made, a file of a control
+  group, a rule of the system call filter by its reason, or a check of ours.
+* **Who notices** are rows of ` + "`test/hostile/rows`" + `, or tests beside them. Those that were tried and
+  do not notice have met a second wall.
+* **Nothing starts** where the kernel itself does not go on without.
+* **Seen from inside**: ` + "`sandbox-run doctor --posture`" + ` tells, and a server does not start.
+
+| guard | level | left out | who notices, of those tried | seen from inside |
+|---|---|---|---|---|
+`
+
+// shown is how many rows a line names.
+const shown = 5
+
+func (o outcome) String() string {
+	names := strings.Join(o.red[:min(shown, len(o.red))], ", ")
+	if more := len(o.red) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	rows := fmt.Sprintf("%d of %d: %s", len(o.red), len(o.tried), names)
+	if !o.starts {
+		rows = "nothing starts"
+	}
+	notices := "yes"
+	if o.looks {
+		notices = "no"
+	}
+	return fmt.Sprintf("%s %s | %s |", o.mutation, rows, notices)
+}
+
+// broken are those of the rows that fail with every guard in place: what they say
+// without one says nothing.
+func (b binaries) broken(t *testing.T, level string, names []string) []string {
+	t.Helper()
+	if len(names) == 0 {
+		return nil
+	}
+	_, red := b.run(t, mutation{level: level}, names)
+	for _, name := range red {
+		t.Errorf("%s fails at %s in a world with all guards", name, level)
+	}
+	return red
+}
+
+// leaveOut runs the rows of a guard without it.
+func (b binaries) leaveOut(t *testing.T, m mutation) outcome {
+	t.Helper()
+	o := outcome{mutation: m}
+	names := m.rows
+	if len(names) == 0 {
+		for _, r := range everyRow(t) {
+			words := []string{"local", m.level, "root", r.cheapest()}
+			if r.cheapest() == "go" { // whose library would be compiled in each world: a minute
+				continue
+			}
+			if slices.Contains(r.guards, m.guard) && r.able(words) && r.field("skip", words) == "" {
+				names = append(names, r.name)
+			}
+		}
+	}
+	look := b.world(m, time.Minute, "sandbox-run", "doctor", "--posture")
+	o.looks = look.Run() == nil
+	green, red := b.run(t, m, append([]string{"hello"}, names...))
+	o.starts = slices.Contains(green, "TestHello")
+	o.tried = slices.DeleteFunc(append(green, red...), func(name string) bool { return name == "TestHello" })
+	o.red = slices.DeleteFunc(red, func(name string) bool { return name == "TestHello" })
+	slices.Sort(o.red)
+	t.Log(o)
+	return o
+}
+
+// binaries is a directory of the programs that can be broken, and of these tests.
+type binaries string
+
+// build makes them, unless a variable names a directory that has the programs.
+func build(t *testing.T) binaries {
+	t.Helper()
+	if dir := os.Getenv("SANDBOX_TEST_FAULT"); dir != "" {
+		return binaries(dir)
 	}
 	dir := filepath.Join("/var/tmp", filepath.Base(work)) // /tmp is the world's own
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { os.RemoveAll(dir) })
 	for _, name := range []string{"sandbox-run", "sandbox-server"} {
-		build := exec.Command("go", "build", "-tags", "fault", "-o", filepath.Join(dir, name), "../../cmd/"+name)
+		build := exec.CommandContext(t.Context(), "go", "build", "-tags", "fault", "-o", filepath.Join(dir, name), "../../cmd/"+name)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	self := filepath.Join(dir, "hostile.test")
 	if content, err := os.ReadFile("/proc/self/exe"); err != nil {
 		t.Fatal(err)
-	} else if err := os.WriteFile(self, content, 0o755); err != nil {
+	} else if err := os.WriteFile(filepath.Join(dir, "hostile.test"), content, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var lines []string
-	for _, m := range guards() {
-		if *only != "" && *only != m.guard {
+	return binaries(dir)
+}
+
+// verdicts are lines of go test about a row, or about a test that is no table of rows.
+var verdicts = regexp.MustCompile(`^(?:    --- (PASS|FAIL): (?:TestRows|TestChannels)/(\S+)|--- (PASS|FAIL): (Test\w+)) \(`)
+
+// run runs rows and tests in a world without a guard: all in one, so that it is
+// made once. What has no verdict was skipped, or never came to its turn.
+func (b binaries) run(t *testing.T, m mutation, names []string) (green, red []string) {
+	t.Helper()
+	tests := []string{"TestHello", "TestRows", "TestChannels"}
+	for _, name := range names {
+		if strings.HasPrefix(name, "Test") {
+			tests = append(tests, name)
+		}
+	}
+	cmd := b.world(m, 20*time.Minute, "hostile.test", "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$", "-row", strings.Join(names, ","),
+		"-patience", "10s", "-combination", "local "+m.level+" root")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Logf("%v", err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if strings.Contains(line, "_test.go:") {
+			t.Logf("%.300s", strings.TrimSpace(line))
+		}
+		v := verdicts.FindStringSubmatch(line)
+		if v == nil || v[4] == "TestRows" || v[4] == "TestChannels" {
 			continue
 		}
-		t.Run(m.guard+"/"+m.off, func(t *testing.T) {
-			seen, tried, red := m.look(dir), 0, []string{}
-			for _, r := range all {
-				if !slices.Contains(r.guards, m.guard) || !r.fits(m.level) {
-					continue
-				}
-				tried++
-				if !world(t, 2*time.Minute, append(m.environ(dir), "FAULT_OFF=posture:*;"+m.off), self, "-test.run", "TestRows", "-row", r.name, "-shared", "-combination", "local "+m.level+" root") {
-					red = append(red, r.name)
-				}
-			}
-			if !seen && len(red) == 0 {
-				t.Errorf("without %s (%s) nothing fails, of %d rows and the posture", m.guard, m.off, tried)
-			}
-			lines = append(lines, fmt.Sprintf("| %s | `%s` | %s | %v | %d of %d: %s |", m.guard, m.off, m.level, seen, len(red), tried, strings.Join(red, ", ")))
-		})
-	}
-	text := "| guard | left out | level | posture notices | rows that fail |\n|---|---|---|---|---|\n" + strings.Join(lines, "\n") + "\n"
-	t.Log("\n" + text)
-	if *table != "" {
-		if err := os.WriteFile(*table, []byte(text), 0o644); err != nil {
-			t.Error(err)
+		if name := cmp.Or(v[2], v[4]); cmp.Or(v[1], v[3]) == "PASS" {
+			green = append(green, name)
+		} else {
+			red = append(red, name)
 		}
 	}
+	return green, red
 }
 
-// fits tells whether a row has a meaning at a level, for root.
-func (r row) fits(level string) bool {
-	only := strings.Fields(r.field("only", []string{"local", level, "root"}))
-	return (len(only) == 0 || slices.Contains(only, level) || slices.Contains(only, "root") || slices.Contains(only, "local")) &&
-		r.field("skip", []string{"local", level, "root", r.cheapest()}) == ""
-}
-
-func (m mutation) environ(dir string) []string {
-	return []string{"SANDBOX_TEST_SERVER=" + filepath.Join(dir, "sandbox-server"), "SANDBOX_ISOLATION=" + m.level}
-}
-
-// look tells whether the posture test notices.
-func (m mutation) look(dir string) bool {
-	return !world(nil, time.Minute, append(m.environ(dir), "FAULT_OFF="+m.off), filepath.Join(dir, "sandbox-run"), "doctor", "--posture")
-}
-
-// world runs a command in a world of its own, and tells whether it succeeded.
-func world(t *testing.T, limit time.Duration, environ []string, command ...string) bool {
-	cmd := exec.Command("timeout", append([]string{"-s", "KILL", fmt.Sprint(limit.Seconds()), "./world.sh"}, command...)...)
-	cmd.Env = append(os.Environ(), environ...)
-	out, err := cmd.CombinedOutput()
-	if t != nil && err != nil {
-		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, "_test.go:") {
-				t.Logf("%.300s", strings.TrimSpace(line))
-				break
-			}
-		}
+// world is a command in a world of its own, without a guard. The server does not look
+// from inside when it starts, or it would not start.
+func (b binaries) world(m mutation, limit time.Duration, program string, args ...string) *exec.Cmd {
+	off := m.off
+	if program != "sandbox-run" {
+		off = "posture:*;" + off
 	}
-	return err == nil
+	cmd := exec.Command("timeout", append([]string{"-k", "10", fmt.Sprint(limit.Seconds()), "./world.sh", filepath.Join(string(b), program)}, args...)...)
+	cmd.Env = append(os.Environ(), "SANDBOX_TEST_SERVER="+filepath.Join(string(b), "sandbox-server"), "SANDBOX_ISOLATION="+m.level, "FAULT_OFF="+off)
+	return cmd
 }

@@ -55,9 +55,9 @@ var languages = []struct{ name, file string }{
 	{"go", "main.go"}, {"rust", "main.rs"}, {"java", "Main.java"},
 }
 
-// rows reads all of them, in order.
-func rows() ([]row, error) {
-	names, err := fs.Glob(rowFiles, "rows/*.txtar")
+// rows reads all of a directory, in order.
+func rows(dir string) ([]row, error) {
+	names, err := fs.Glob(rowFiles, dir+"/*.txtar")
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +163,20 @@ func (r row) field(name string, words []string) string {
 	return best
 }
 
+// able tells whether the row has a meaning for a combination's words.
+func (r row) able(words []string) bool {
+	needs := strings.Fields(r.field("only", words))
+	return len(needs) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(needs, w) })
+}
+
+// wanted tells whether the row is asked for.
+func (r row) wanted() bool { return wanted(append(r.ids, r.name)...) }
+
+// wanted tells whether one of the names is asked for.
+func wanted(names ...string) bool {
+	return *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(n string) bool { return slices.Contains(names, n) })
+}
+
 // cheapest is the language that costs the least.
 func (r row) cheapest() string {
 	for _, l := range languages {
@@ -202,11 +216,9 @@ func (r row) asked(lang string, places map[string]string) (api.Request, error) {
 }
 
 func TestRowsAreWellFormed(t *testing.T) {
-	all, err := rows()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(all) == 0 {
-		t.Fatal("there are no rows")
+	for _, dir := range []string{"rows", "rows/channels"} {
+		if all, err := rows(dir); err != nil || len(all) == 0 {
+			t.Fatalf("%d rows, %v", len(all), err)
+		}
 	}
 }

@@ -34,13 +34,13 @@ var hello = map[string]string{
 // TestRows runs the rows. After each, the machine is what it was, the language says
 // hello, and the run next door has noticed nothing.
 func TestRows(t *testing.T) {
-	all, err := rows()
+	all, err := rows("rows")
 	if err != nil {
 		t.Fatal(err)
 	}
 	tools := toolchains()
 	for i, r := range all {
-		if *only != "" && *only != r.name && !slices.Contains(r.ids, *only) {
+		if !r.wanted() {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
@@ -65,10 +65,7 @@ type variant struct {
 // variants are those of a row that are asked for: all, or one whose level and user
 // differ from those of the row before.
 func variants(r row, turn int) (found []variant) {
-	able := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool {
-		only := strings.Fields(r.field("only", c.words()))
-		return len(only) > 0 && !slices.ContainsFunc(c.words(), func(w string) bool { return slices.Contains(only, w) })
-	})
+	able := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool { return !r.able(c.words()) })
 	if len(able) == 0 {
 		return nil
 	}
@@ -88,7 +85,7 @@ func variants(r row, turn int) (found []variant) {
 func (v variant) words() []string { return append(v.combination.words(), v.lang) }
 
 func (v variant) run(t *testing.T) {
-	defer func() { seen = append(seen, sight{v, t.Failed(), t.Skipped()}) }()
+	defer v.saw(t)
 	if why := v.row.field("skip", v.words()); why != "" {
 		t.Skip(why)
 	}
@@ -100,13 +97,16 @@ func (v variant) run(t *testing.T) {
 		t.Fatal(err)
 	}
 	req, err := v.row.asked(v.lang, map[string]string{
-		"CANARY": path, "PORT": c.server.URL[strings.LastIndex(c.server.URL, ":")+1:], "PID": fmt.Sprint(c.server.Cmd.Process.Pid)})
+		"CANARY": path, "PORT": c.server.URL[strings.LastIndex(c.server.URL, ":")+1:], "PID": fmt.Sprint(c.server.Cmd.Process.Pid),
+		"NAMESPACES": strings.Join(namespaces(c.server.Cmd.Process.Pid), " ")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	neighbour := c.neighbour(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(req.TimeoutSeconds*float64(time.Second))+*extra)
+	defer cancel()
 	begin := time.Now()
-	r, err := c.client.Execute(t.Context(), req)
+	r, err := c.client.Execute(ctx, req)
 	took := time.Since(begin)
 	neighbour()
 	if err != nil {
@@ -115,6 +115,14 @@ func (v variant) run(t *testing.T) {
 	v.judge(t, r, req, took)
 	c.greets(t, v.lang)
 	c.check(t)
+}
+
+// saw notes what came of it, after which a server that something got through to is gone.
+func (v variant) saw(t *testing.T) {
+	seen = append(seen, sight{v, t.Failed(), t.Skipped()})
+	if t.Failed() {
+		v.combination.stop()
+	}
 }
 
 // judge holds a result against what the row expects.
@@ -188,7 +196,9 @@ func (c *combination) warm(t *testing.T, lang string) {
 // greets fails when the language does not say hello any more.
 func (c *combination) greets(t *testing.T, lang string) {
 	t.Helper()
-	r, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	r, err := c.client.Execute(ctx, api.Request{Language: lang, Code: hello[lang]})
 	if err != nil {
 		t.Fatalf("hello afterwards: %v", err)
 	}

@@ -2,11 +2,16 @@
 # Runs a command in a world that may be broken: its own processes, mounts, network,
 # names and control groups. For root; what is left of it goes with its first process.
 #
+# It is there so that one wall of a sandbox can be left out at a time. Should more give
+# way, there is this: files of the host and settings of its kernel are read-only, disks
+# cannot be opened, memory and processes are bounded, and nobody has the capabilities to
+# restart the machine, to load modules, to set its clock or to reach its hardware.
+#
 #   test/hostile/world.sh COMMAND...
 set -euo pipefail
 work=$(mktemp -d)
 groups=()
-for tree in cpu cpuacct memory pids unified; do
+for tree in cpu cpuacct memory pids blkio freezer devices unified; do
 	dir=/sys/fs/cgroup/$tree
 	[[ -d $dir ]] || continue
 	mkdir "$dir/fault-world.$$"
@@ -15,20 +20,36 @@ done
 [[ ${#groups[@]} -gt 0 ]] || { mkdir "/sys/fs/cgroup/fault-world.$$" && groups=("/sys/fs/cgroup/fault-world.$$"); }
 gone() {
 	for g in "${groups[@]}"; do
-		find "$g" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+		for _ in {1..50}; do
+			find "$g" -name cgroup.procs -exec cat {} + 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
+			find "$g" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+			[[ -d $g ]] || break
+			sleep 0.1
+		done
 	done
 	rm -rf "$work"
 }
 trap gone EXIT
+limit() { # FILE VALUE, in each group that has the file
+	for g in "${groups[@]}"; do
+		[[ ! -e $g/$1 ]] || echo "$2" >"$g/$1"
+	done
+}
+limit memory.limit_in_bytes 6G
+limit memory.max 6G
+limit pids.max 4000
+limit devices.deny 'b *:* rw'
 cp "$(command -v bash)" "$work/fault-world" # its name is how the programs know where they are
+without=sys_boot,sys_time,sys_module,sys_rawio,syslog,wake_alarm,block_suspend,mac_admin,mac_override,audit_control,linux_immutable,sys_pacct,bpf,perfmon
 (
 	for g in "${groups[@]}"; do echo 0 >"$g/cgroup.procs"; done
 	# shellcheck disable=SC2016 # the inner shell's own
-	unshare -m -p -n -i -u -C --fork --mount-proc --propagation private --kill-child "$work/fault-world" -c '
+	unshare -m -p -n -i -u -C --fork --mount-proc --propagation private --kill-child \
+		setpriv --bounding-set "-${without//,/,-}" --inh-caps=-all --groups 4,6 "$work/fault-world" -c '
 		set -euo pipefail
 		hostname world
 		ip link set lo up
-		for tree in cpu cpuacct memory pids; do
+		for tree in cpu cpuacct memory pids blkio freezer; do
 			[[ -d /sys/fs/cgroup/$tree ]] || continue
 			umount /sys/fs/cgroup/$tree
 			mount -t cgroup -o "$tree" none "/sys/fs/cgroup/$tree"
@@ -42,6 +63,10 @@ cp "$(command -v bash)" "$work/fault-world" # its name is how the programs know 
 		fi
 		mount -t tmpfs tmpfs /run
 		mount -t tmpfs -o mode=1777 tmpfs /tmp
+		mount -o remount,bind,ro /
+		mount -o remount,bind,ro /sys
+		mount --bind /proc/sys /proc/sys
+		mount -o remount,bind,ro /proc/sys
 		"$@"
 		exit' fault-world "$@"
 )

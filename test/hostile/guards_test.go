@@ -1,0 +1,104 @@
+package hostile
+
+// mutation is a guard, by the word that rows name it with, and what leaves it out; see
+// package fault.
+type mutation struct {
+	guard, off, level string
+	// rows, or tests, that are tried in the place of all that name the guard: where those
+	// would go on until somebody's patience ends, or where one call of many is meant.
+	rows []string
+}
+
+// guards are all that is left out, one after the other.
+func guards() []mutation {
+	return append(rules(), []mutation{
+		{"seccomp", "step:install the seccomp filter", "full", nil},
+		{"seccomp", "step:install the seccomp filter", "restricted", nil},
+		{"no_new_privs", "step:prctl PR_SET_NO_NEW_PRIVS", "full", nil},
+		{"no_new_privs", "step:prctl PR_SET_NO_NEW_PRIVS;step:install the seccomp filter", "full", nil},
+		{"caps", "step:capset;step:prctl PR_CAPBSET_DROP", "full", nil},
+		{"userns", "namespace:user", "full", nil},
+		{"userns", "step:write max_user_namespaces;seccomp:namespaces and mounts*", "full", []string{"E02-namespaces"}},
+		{"netns", "namespace:net", "full", nil},
+		{"ipcns", "namespace:ipc", "full", nil},
+		{"utsns", "namespace:uts", "full", nil},
+		{"pidns", "namespace:pid", "full", nil},
+		{"timens", "step:create a time namespace", "full", nil},
+		{"cgroupns", "step:unshare the cgroup namespace", "full", nil},
+		{"mountns", "step:unmount the old root", "full", nil},
+		{"mountns", "mount:a /tmp of its own", "full", nil},
+		{"readonly", "step:mount / read-only", "full", nil},
+		{"masks", "step:mount /proc/*", "full", nil},
+		{"landlock", "step:landlock_restrict_self", "restricted", nil},
+		{"overlay", "inodes:toolchains", "full", nil},
+		{"devices", "inodes:devices", "full", nil},
+		{"nosuid", "flag:nosuid", "full", nil},
+		{"nodev", "flag:nodev", "full", nil},
+		{"hidepid", "flag:hidepid", "full", nil},
+		{"pids", "cgroup:pids.max;step:setrlimit nproc", "full", nil},
+		{"memory", "cgroup:memory.*", "full", nil},
+		{"cpu", "limit:CPU time;step:setrlimit cpu", "full", nil},
+		{"disk", "limit:disk", "full", nil},
+		{"inodes", "limit:disk", "full", nil},
+		{"tcp", "limit:tcp", "full", nil},
+		{"timeout", "limit:wall clock", "full", []string{"A30-regular-expression", "A31-endless-loop", "C02-deaf-to-signals", "C04-idle"}},
+		{"output", "limit:output", "full", nil},
+		{"rlimit", "step:setrlimit *", "full", nil},
+		{"descriptors", "step:close_range", "full", nil},
+		{"environment", "environment:of the server", "full", nil},
+		{"killtree", "step:kill*;cgroup:cgroup.kill", "full", []string{"A26-output-flood-of-orphans", "C01-daemon", "C07-subreapers", "C13-comet-after-the-end"}},
+		{"uid", "step:setresuid;step:setresgid", "full", nil},
+		{"uid", "step:setgroups", "full", nil},
+		{"verdict", "verdict:evidence", "full", nil},
+		{"relay", "relay:private addresses", "full", nil},
+		{"relay", "relay:allow-list", "full", nil},
+		{"collect", "collect:links;collect:kinds of files", "full", []string{"TestE10", "TestE11"}},
+		{"collect", "collect:sizes", "full", nil},
+		{"body", "limit:body", "full", []string{"TestG1"}},
+	}...)
+}
+
+// rules are those of the system call filter, by what they are for, and the rows that are
+// there for them. The others have a second wall behind them at their level: without
+// capabilities the kernel refuses those calls by itself.
+func rules() (list []mutation) {
+	const every, privileged = "E06-every-call", "E04-privileged-calls"
+	for _, r := range []struct {
+		rule, level string
+		rows        []string
+	}{
+		{"default", "full", []string{every}},
+		{"other interfaces", "full", []string{"E05-foreign-calls"}},
+		{"new namespaces", "full", []string{"E02-namespaces"}},
+		{"its flags are in memory*", "full", []string{"E02-namespaces", privileged}},
+		{"namespaces and mounts*", "full", []string{"E02-namespaces", "E01-mounts"}},
+		{"other processes' memory*", "full", []string{"E03-other-processes", "C08-stopped-tracee"}},
+		{"typing into the terminal*", "full", []string{"E20-terminals", privileged}},
+		{"the same by the console*", "full", []string{"E20-terminals", privileged}},
+		{"programs may filter themselves*", "full", []string{privileged}},
+		{"the limit of core dumps*", "full", []string{"C10-crash-handler"}},
+		{"the other execution domains", "full", []string{privileged}},
+		{"a ring runs*", "full", []string{privileged, every, "W01-netlink"}},
+		{"pages lent to a pipe*", "full", []string{privileged, every}},
+		{"memory that no monitor*", "full", []string{privileged, every}},
+		{"large kernel interfaces*", "full", []string{privileged, every}},
+		{"keyrings*", "full", []string{privileged, "D33-ipc"}},
+		{"files by handle*", "full", []string{privileged, "E09-out-of-the-root"}},
+		{"the machine's settings*", "full", []string{privileged, every}},
+		{"the machine's clock", "full", []string{"C12-clocks", every}},
+		{"where memory lies*", "full", []string{privileged, every}},
+		{"no network", "full", []string{"A14-loopback", "F01-no-network", "F03-families-of-sockets", "W01-netlink"}},
+		{"families beyond IP", "full", []string{"W01-netlink-on-a-loopback", "F03-families-of-sockets-with-localhost"}},
+		{"other protocols over IP", "full", []string{"F03-families-of-sockets-with-localhost"}},
+		{"the queues of UDP*;seccomp:other protocols over IP", "full", []string{"A15-loopback-udp"}},
+		{"System V IPC*", "restricted", []string{"A11-ipc", "D33-ipc"}},
+		{"watches are on inodes*", "restricted", []string{"D31-watches"}},
+		{"files of memory*", "restricted", []string{"A11-ipc"}},
+		{"leases and notifications*", "restricted", []string{"D32-leases", "D31-watches"}},
+		{"no network", "restricted", []string{"A14-loopback", "F01-no-network", "F03-families-of-sockets"}},
+		{"other processes' memory*", "restricted", []string{"C08-stopped-tracee", "E03-other-processes"}},
+	} {
+		list = append(list, mutation{"seccomp", "seccomp:" + r.rule, r.level, r.rows})
+	}
+	return list
+}
