@@ -10,7 +10,10 @@ import (
 // 3.9 < 3.12, java-17 < java-21, and a name that another one continues comes
 // before it. A pre-release (3.14.0rc1, v21.0.0-nightly) comes before its release.
 func compareVersions(a, b string) int {
-	for a != "" && b != "" {
+	for {
+		if c := cmp.Compare(rank(a), rank(b)); c != 0 || a == "" {
+			return c
+		}
 		partA, restA := versionPart(a)
 		partB, restB := versionPart(b)
 		if c := compareParts(partA, partB); c != 0 {
@@ -18,13 +21,17 @@ func compareVersions(a, b string) int {
 		}
 		a, b = restA, restB
 	}
-	if isPreRelease(a) != isPreRelease(b) {
-		if isPreRelease(a) {
-			return -1
-		}
-		return 1
+}
+
+// rank orders what may follow a version: a pre-release, nothing, and all else.
+func rank(rest string) int {
+	switch {
+	case rest == "":
+		return 0
+	case isPreRelease(rest):
+		return -1
 	}
-	return cmp.Compare(len(a), len(b))
+	return 1
 }
 
 // isPreRelease tells whether what follows a version makes it earlier.
