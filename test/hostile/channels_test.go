@@ -257,6 +257,11 @@ func each(t *testing.T, id string, test func(*testing.T, *combination)) {
 	}
 	for _, c := range some {
 		t.Run(c.String(), func(t *testing.T) {
+			defer func() {
+				if t.Failed() {
+					c.stop()
+				}
+			}()
 			c.start(t)
 			test(t, c)
 		})

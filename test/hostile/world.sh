@@ -21,7 +21,8 @@ done
 gone() {
 	for g in "${groups[@]}"; do
 		for _ in {1..50}; do
-			find "$g" -name cgroup.procs -exec cat {} + 2>/dev/null | xargs -r kill -KILL 2>/dev/null || true
+			mapfile -t left < <(find "$g" -name cgroup.procs -exec cat {} + 2>/dev/null)
+			kill -KILL "${left[@]}" 2>/dev/null || true
 			find "$g" -depth -type d -exec rmdir {} \; 2>/dev/null || true
 			[[ -d $g ]] || break
 			sleep 0.1

@@ -344,9 +344,10 @@ func (pr *process) gather(usage spawn.Usage) error {
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.Exit)
 	}
-	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
-	pr.Exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
-	return err
+	var disk, build error
+	pr.Exit.Disk, disk = pr.c.measure(sandbox.WorkspaceDir)
+	pr.Exit.BuildDisk, build = pr.c.measure(sandbox.BuildDir)
+	return errors.Join(err, disk, build)
 }
 
 // Signal implements [sandbox.Running]. Init sends it, so that the number means

@@ -28,17 +28,26 @@ func diskUsage(dir *os.File) (sandbox.DiskUsage, error) {
 	}, nil
 }
 
-// usage is how full the tree of a container's directory is.
+// usage is how full the tree of a container's directory is, or nothing where that cannot
+// be told.
 func (c *container) usage(dir string) sandbox.DiskUsage {
+	u, _ := c.measure(dir)
+	return u
+}
+
+func (c *container) measure(dir string) (sandbox.DiskUsage, error) {
 	f, ok := c.trees[dir]
 	switch {
 	case !ok:
-		return sandbox.DiskUsage{}
+		return sandbox.DiskUsage{}, nil
 	case !c.walls.namespaces:
-		return c.usageOutside(dir)
+		return c.usageOutside(dir), nil
 	}
-	u, _ := diskUsage(f)
-	return c.withoutRoot(dir, u)
+	u, err := diskUsage(f)
+	if err != nil {
+		return u, fmt.Errorf("measure the disk of %s: %w", dir, err)
+	}
+	return c.withoutRoot(dir, u), nil
 }
 
 // withoutRoot takes off what the root itself has of the disk, or adds what the
