@@ -40,7 +40,7 @@ func TestChannels(t *testing.T) {
 
 // pair runs main until next has ended.
 func (v variant) pair(t *testing.T) {
-	defer v.saw(t)
+	defer v.saw(t, 0)
 	if why := v.row.field("skip", v.words()); why != "" {
 		t.Skip(why)
 	}

@@ -85,7 +85,8 @@ func variants(r row, turn int) (found []variant) {
 func (v variant) words() []string { return append(v.combination.words(), v.lang) }
 
 func (v variant) run(t *testing.T) {
-	defer v.saw(t)
+	late := 0.0
+	defer func() { v.saw(t, late) }()
 	if why := v.row.field("skip", v.words()); why != "" {
 		t.Skip(why)
 	}
@@ -112,14 +113,16 @@ func (v variant) run(t *testing.T) {
 	if err != nil {
 		t.Fatalf("no result after %v: %v", took, err)
 	}
+	late = r.ExecutionTime - req.TimeoutSeconds
 	v.judge(t, r, req, took)
 	c.greets(t, v.lang)
 	c.check(t)
 }
 
-// saw notes what came of it, after which a server that something got through to is gone.
-func (v variant) saw(t *testing.T) {
-	seen = append(seen, sight{v, t.Failed(), t.Skipped()})
+// saw notes what came of it and how many seconds after its time limit the program ended,
+// after which a server that something got through to is gone.
+func (v variant) saw(t *testing.T, late float64) {
+	seen = append(seen, sight{v, t.Failed(), t.Skipped(), late})
 	if t.Failed() {
 		v.combination.stop()
 	}
@@ -234,6 +237,7 @@ func (c *combination) neighbour(t *testing.T) (stop func()) {
 type sight struct {
 	variant         variant
 	failed, skipped bool
+	late            float64 // seconds after the time limit; below 0 before it
 }
 
 var seen []sight
@@ -250,7 +254,14 @@ func writeTable(t *testing.T) {
 	cells := map[string]map[string][3]int{}
 	titles := map[string]row{}
 	total := [3]int{}
+	latest, later := sight{}, 0 // than a second after the limit
 	for _, s := range seen {
+		if s.late > latest.late {
+			latest = s
+		}
+		if s.late > 1 {
+			later++
+		}
 		name := s.variant.row.name
 		if cells[name] == nil {
 			cells[name] = map[string][3]int{}
@@ -293,6 +304,10 @@ func writeTable(t *testing.T) {
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d skipped.\n", len(names), total[0], total[1], total[2])
+	if latest.late > 0 {
+		fmt.Fprintf(&b, "The last of all that met their time limit ended %.2f s after it (%s, %s, %s); %d more than a second after it.\n",
+			latest.late, latest.variant.row.name, latest.variant.combination, latest.variant.lang, later)
+	}
 	if err := os.WriteFile(*table, []byte(b.String()), 0o644); err != nil {
 		t.Error(err)
 	}

@@ -14,32 +14,50 @@ import (
 //
 //   - In a pid namespace, kill(-1) of its pid 1 reaches all the rest, at once:
 //     the kernel lets no fork slip between.
-//   - Without one but with a uid of its own, a process of that uid does the same.
+//   - Without one but with a uid of its own, kill(-1) of an init that has become
+//     that uid does the same.
 //   - With neither, init is the subreaper of everything that runs and kills its
 //     descendants until none is left.
 func (c *container) killPrograms() error {
-	var p spawn.Program
-	everything := spawn.Value(-1)
-	sigkill := spawn.Value(int(unix.SIGKILL))
 	if c.walls.namespaces {
-		p.Call("kill everything", unix.SYS_KILL, everything, sigkill).Allow(unix.ESRCH)
-	} else {
-		if c.identity.root && c.walls.ids {
-			id := spawn.Value(c.identity.id + 1)
-			// Whatever fails of it, such as a fork where there are too many processes:
-			// the tree is killed as well.
-			p.Fork("fork", unix.SYS_CLONE, []spawn.Arg{spawn.Value(uintptr(unix.SIGCHLD))}, func() {
-				p.Call("setresuid", unix.SYS_SETRESUID, id, id, id)
-				p.Call("kill everything of the uid", unix.SYS_KILL, everything, sigkill).Allow(unix.ESRCH)
-			}).AllowAny()
+		var p spawn.Program
+		killEverything(&p)
+		if err := c.tell(&p); err != nil {
+			return c.init.Kill() // which ends them, too
 		}
-		p.KillTree()
+		return nil
 	}
-	err := c.tell(&p)
-	if err != nil && c.walls.namespaces {
-		return c.init.Kill() // which ends them, too
+	var ofUser error
+	if c.identity.root && c.walls.ids {
+		ofUser = c.killUser()
 	}
-	return err
+	var p spawn.Program
+	p.KillTree()
+	return errors.Join(ofUser, c.tell(&p))
+}
+
+// killUser has init, which is root, kill everything of the programs' uid. It forks
+// nothing for that: where there are too many processes it could not, and KillTree
+// would end its child, too.
+//
+// A signal passes where the effective or real uid of its sender is the real or saved
+// one of its target (kill(2)). So the effective one becomes the programs'; the real
+// one that of init's of this pair of ids, which nobody has: were it 0, everything of
+// root's would die. The saved one stays 0, for the way back. No program has the real or
+// the saved one, so none can signal init meanwhile. If one call fails, those behind it
+// are not made.
+func (c *container) killUser() error {
+	var p spawn.Program
+	root := spawn.Value(0)
+	p.Call("setresuid of a killer", unix.SYS_SETRESUID, spawn.Value(c.identity.id), spawn.Value(c.identity.programUser()), root)
+	killEverything(&p)
+	p.Call("setresuid of init", unix.SYS_SETRESUID, root, root, root)
+	return c.tell(&p)
+}
+
+// killEverything appends kill(-1), which may find nothing.
+func killEverything(p *spawn.Program) {
+	p.Call("kill everything", unix.SYS_KILL, spawn.Value(-1), spawn.Value(int(unix.SIGKILL))).Allow(unix.ESRCH)
 }
 
 // silence is how long an init may take for an answer. It makes a few system
