@@ -43,18 +43,17 @@ func broken(policy Policy) Policy {
 	if fault.Off("seccomp", "default") {
 		policy.Default = Allow
 	}
-	var rules []Rule
-	for _, r := range policy.Rules {
-		_, fails := r.Action.Errno()
-		switch left := fails && fault.Off("seccomp", r.Why); {
-		case left && len(r.When) > 0:
+	for i := len(policy.Rules) - 1; i >= 0; i-- {
+		r := policy.Rules[i]
+		if _, fails := r.Action.Errno(); !fails || !fault.Off("seccomp", r.Why) {
 			continue
-		case left:
-			r.Action = Allow
 		}
-		rules = append(rules, r)
+		policy.Rules = slices.Delete(slices.Clone(policy.Rules), i, i+1)
+		if len(r.When) == 0 {
+			r.Action = Allow
+			policy.Rules = slices.Insert(policy.Rules, i, r)
+		}
 	}
-	policy.Rules = rules
 	return policy
 }
 

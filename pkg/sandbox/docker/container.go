@@ -61,7 +61,7 @@ func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest
 	}
 	c, err := guest.New(conn, guest.Options{
 		ID: e.id[:12], Isolation: isolation, Arch: runtime.GOARCH, Trees: e.trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
-		Network: spec.Network, Connect: e.way.connect(), Environment: e.r.resolving(spec.Network), Filter: e.r.filterOptions(),
+		Network: spec.Network, Connect: e.way.connect(), Environment: e.r.resolving(spec.Network), Filter: e.r.info.filterOptions(),
 		MayStart: e.r.mayHold, SetLimits: e.limitSetter(), Hurry: e.hurry, Ended: e.ended, Remove: e.remove,
 	})
 	if err != nil {

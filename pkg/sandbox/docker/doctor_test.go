@@ -22,7 +22,8 @@ func engineWith(change func(*system.Info)) *Runtime {
 		SecurityOptions: []string{"name=apparmor", "name=seccomp,profile=builtin", "name=cgroupns"},
 	}
 	change(&i)
-	return &Runtime{info: newEngineInfo(i)}
+	info := newEngineInfo(i)
+	return &Runtime{info: info, profiles: newProfiles(info)}
 }
 
 // TestDoctor: each row says what the engine tells that it can do, with what mends the

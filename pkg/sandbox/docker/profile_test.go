@@ -37,7 +37,7 @@ func TestFilterOfNetworks(t *testing.T) {
 			if named {
 				export = guest.NamedProfile
 			}
-			made, err := export(r.filterOptions(), sandbox.NetworkPolicy{Mode: mode}, runtime.GOARCH)
+			made, err := export(r.info.filterOptions(), sandbox.NetworkPolicy{Mode: mode}, runtime.GOARCH)
 			if err != nil {
 				t.Fatal(err)
 			}

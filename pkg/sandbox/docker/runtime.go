@@ -91,6 +91,7 @@ func connect(ctx context.Context, opts Options) (*Runtime, error) {
 	for _, c := range of.Components {
 		r.info.podman = r.info.podman || c.Name == "Podman Engine"
 	}
+	r.profiles = newProfiles(r.info)
 	r.verdict = judge(at.host, opts.Runtime, of, i)
 	if err := r.verdict.Refuse(true); opts.StrictVersions && err != nil {
 		_ = r.client.Close() // nothing is open

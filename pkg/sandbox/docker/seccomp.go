@@ -2,24 +2,19 @@ package docker
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
 
-	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
-	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // filterOptions are what the filters of a container's programs know of it.
-func (r *Runtime) filterOptions() seccomp.Options {
-	return seccomp.Options{NoUDP: r.info.cgroups == "1", AllowAffinity: true}
+func (i engineInfo) filterOptions() seccomp.Options {
+	return seccomp.Options{NoUDP: i.cgroups == "1", AllowAffinity: true}
 }
 
 // filterOption is the security option by which the engine puts a filter of ours around
@@ -31,80 +26,46 @@ func (r *Runtime) filterOption(network sandbox.NetworkPolicy) (option string, do
 	if r.whyNoFilter() != "" {
 		return "", done, nil
 	}
-	text, err := r.profile(network)
+	text, err := r.profiles.of(network)
 	if err != nil || !r.info.podman {
 		return "seccomp=" + text, done, err
 	}
-	f, err := os.CreateTemp("", filterFiles)
+	path, remove, err := writeFilter(text)
 	if err != nil {
-		return "", done, fmt.Errorf("write a filter for Podman: %w", err)
+		return "", done, err
 	}
-	fault.Point("filter for podman made")
-	done = func() {
-		os.Remove(f.Name())
-		f.Close() // and with it goes the lock
-	}
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, lockfile.Try(f, true)); err != nil {
-		done()
-		return "", done, fmt.Errorf("write a filter for Podman: %w", err)
-	}
-	return "seccomp=" + f.Name(), done, nil
+	return "seccomp=" + path, remove, nil
 }
 
-// filterFiles are the names of filters for Podman.
-const filterFiles = "sandbox-run-seccomp-*.json"
+// profiles are the filters, as the engine takes them, of containers without internet
+// sockets and with them. Nothing else of a container changes them, so each is made once,
+// when a container wants it: that takes half a millisecond.
+type profiles struct{ none, inet func() (string, error) }
 
-// removeFilters removes those of clients that have died: nobody holds their locks.
-func removeFilters() (removed []string, err error) {
-	paths, err := filepath.Glob(filepath.Join(os.TempDir(), filterFiles))
-	for _, path := range paths {
-		f, failed := os.Open(path)
-		if failed != nil {
-			continue // another user's, or just removed
-		}
-		if lockfile.Try(f, true) == nil {
-			if failed := os.Remove(path); failed != nil {
-				err = errors.Join(err, failed)
-			} else {
-				removed = append(removed, path)
+func newProfiles(i engineInfo) profiles {
+	export := guest.Profile
+	if !i.podman && i.before(23, 0, 0) {
+		export = guest.NamedProfile
+	}
+	of := func(mode sandbox.NetworkMode) func() (string, error) {
+		return sync.OnceValues(func() (string, error) {
+			profile, err := export(i.filterOptions(), sandbox.NetworkPolicy{Mode: mode}, runtime.GOARCH)
+			if err != nil {
+				return "", err
 			}
-		}
-		f.Close()
+			text, err := json.Marshal(profile)
+			return string(text), err
+		})
 	}
-	return removed, err
+	return profiles{none: of(sandbox.NetworkNone), inet: of(sandbox.NetworkFull)}
 }
 
-// profiles are those that containers without internet sockets and with them are given.
-// Nothing else of a container changes them, and to make one takes half a millisecond.
-type profiles struct{ none, inet madeProfile }
-
-type madeProfile struct {
-	once sync.Once
-	text string
-	err  error
-}
-
-// profile is the filter as the engine takes it.
-func (r *Runtime) profile(network sandbox.NetworkPolicy) (string, error) {
-	made := &r.profiles.inet
+// of is the filter of a network.
+func (p profiles) of(network sandbox.NetworkPolicy) (string, error) {
 	if network.Normal().Mode == sandbox.NetworkNone {
-		made = &r.profiles.none
+		return p.none()
 	}
-	made.once.Do(func() {
-		export := guest.Profile
-		if !r.info.podman && r.info.before(23, 0, 0) {
-			export = guest.NamedProfile
-		}
-		profile, err := export(r.filterOptions(), network, runtime.GOARCH)
-		if err != nil {
-			made.err = err
-			return
-		}
-		text, err := json.Marshal(profile)
-		made.text, made.err = string(text), err
-	})
-	return made.text, made.err
+	return p.inet()
 }
 
 // whyNoFilter tells why init is under the engine's own filter, if it has one, and not

@@ -146,9 +146,12 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 // namespaces makes the init.
 func (c *container) namespaces() error {
 	flags := uintptr(unix.CLONE_NEWNS)
-	for name, flag := range map[string]uintptr{"pid": unix.CLONE_NEWPID, "net": unix.CLONE_NEWNET, "ipc": unix.CLONE_NEWIPC, "uts": unix.CLONE_NEWUTS} {
-		if !fault.Off("namespace", name) {
-			flags |= flag
+	for _, n := range []struct {
+		name string
+		flag uintptr
+	}{{"pid", unix.CLONE_NEWPID}, {"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}} {
+		if !fault.Off("namespace", n.name) {
+			flags |= n.flag
 		}
 	}
 	if !c.identity.root {
