@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -121,13 +120,9 @@ func instanceOf(pid int) (name string, groups []string) {
 
 // spawner is the process that makes containers.
 func (s *server) spawner() int {
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.Cmd.Process.Pid))
-	for _, task := range tasks {
-		content, _ := os.ReadFile(task)
-		for _, field := range strings.Fields(string(content)) {
-			if pid, err := strconv.Atoi(field); err == nil && comm(pid) == "sandbox-init" {
-				return pid
-			}
+	for _, p := range testenv.Below(s.Cmd.Process.Pid) {
+		if p.Name == "sandbox-init" {
+			return p.PID
 		}
 	}
 	return 0
@@ -150,8 +145,8 @@ func (s *server) look() map[string]int {
 			}
 		}
 	}
-	for _, p := range below(pid) {
-		seen["process: "+comm(p)]++
+	for _, p := range testenv.Below(pid) {
+		seen["process: "+p.Name]++
 	}
 	for _, place := range s.groups {
 		_ = filepath.WalkDir(place, func(path string, d fs.DirEntry, err error) error {
@@ -178,20 +173,6 @@ func (s *server) look() map[string]int {
 var numbers = regexp.MustCompile(`\[\d+\]|\d+`)
 
 func kind(target string) string { return numbers.ReplaceAllString(target, "#") }
-
-// below are the processes below one.
-func below(pid int) (found []int) {
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, task := range tasks {
-		content, _ := os.ReadFile(task)
-		for _, field := range strings.Fields(string(content)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				found = append(append(found, child), below(child)...)
-			}
-		}
-	}
-	return found
-}
 
 // settle remembers how the server looks now that nothing runs.
 func (s *server) settle() {

@@ -35,14 +35,14 @@ func TestChannels(t *testing.T) {
 			}
 		})
 	}
-	writeTable(t)
 }
 
 // pair runs main until next has ended.
 func (v variant) pair(t *testing.T) {
-	defer v.saw(t, 0)
-	if why := v.row.field("skip", v.words()); why != "" {
-		t.Skip(why)
+	s := &sight{variant: v}
+	defer s.add(t)
+	if s.skipped = v.row.field("skip", v.words()); s.skipped != "" {
+		t.Skip(s.skipped)
 	}
 	c := v.combination
 	c.start(t)

@@ -1,18 +1,14 @@
 package hostile
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"net/http"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,23 +25,23 @@ import (
 // by a few, and memory is for the table alone.
 func (c *combination) look() map[string]string {
 	seen := map[string]string{
-		"canary": canaryLooks(),                                                                                     // I10
-		"ipc":    fmt.Sprint(rowsOf("/proc/sysvipc/shm"), rowsOf("/proc/sysvipc/sem"), rowsOf("/proc/sysvipc/msg")), // I13
+		"canary": canaryLooks(),                                                                                                          // I10
+		"ipc":    fmt.Sprint(testenv.Lines("/proc/sysvipc/shm"), testenv.Lines("/proc/sysvipc/sem"), testenv.Lines("/proc/sysvipc/msg")), // I13
 	}
 	for i, s := range c.servers() {
 		seen[fmt.Sprint("processes of server ", i)] = strings.Join(descendants(s.Cmd.Process.Pid), " ") // I1, I2
 	}
 	if !*busy {
-		seen["control groups"] = fmt.Sprint(directories("/sys/fs/cgroup", "sandbox-run"))           // I3
-		seen["files"] = fmt.Sprint(entries("/tmp/sandbox-run-i*/*"), entries("/run/sandbox-run/*")) // I8
-		for name, n := range testenv.Counts() {                                                     // I4, I5
+		seen["control groups"] = fmt.Sprint(testenv.Groups())                                                       // I3
+		seen["files"] = fmt.Sprint(testenv.Entries("/tmp/sandbox-run-i*/*"), testenv.Entries("/run/sandbox-run/*")) // I8
+		for name, n := range testenv.Counts() {                                                                     // I4, I5
 			seen[name] = fmt.Sprint(n)
 		}
 	}
 	for _, name := range []string{"hostname", "domainname", "core_pattern", "modprobe", "sysrq", "pid_max", "cap_last_cap"} { // I14
 		seen["sysctl "+name] = text("/proc/sys/kernel/" + name)
 	}
-	seen["binary formats"] = fmt.Sprint(entries("/proc/sys/fs/binfmt_misc"))
+	seen["binary formats"] = fmt.Sprint(testenv.Entries("/proc/sys/fs/binfmt_misc"))
 	return seen
 }
 
@@ -67,7 +63,7 @@ func (c *combination) check(t *testing.T) {
 			c.gauges[what] = last
 		}
 	}
-	for _, line := range kernelLog() { // I12
+	for _, line := range kernelLog().BadNews() { // I12
 		t.Errorf("the kernel says: %s", line)
 	}
 }
@@ -89,44 +85,22 @@ func (c *combination) changed(now map[string]string) (what []string) {
 	return what
 }
 
-var gaugeLine = regexp.MustCompile(`(?m)^(process_open_fds|go_goroutines|process_resident_memory_bytes) ([0-9.e+]+)$`)
-
-// gauge reads a figure from the server's metrics.
+// gauge reads a figure from the server's metrics, or -1.
 func (c *combination) gauge(name string) int {
-	resp, err := http.Get(c.server.URL + "/metrics")
-	if err != nil {
+	figure := c.server.Metric(name)
+	if math.IsNaN(figure) {
 		return -1
 	}
-	defer resp.Body.Close()
-	lines := bufio.NewScanner(resp.Body)
-	for lines.Scan() {
-		if m := gaugeLine.FindStringSubmatch(lines.Text()); m != nil && m[1] == name {
-			var figure float64
-			_, _ = fmt.Sscan(m[2], &figure)
-			return int(figure)
-		}
-	}
-	return -1
+	return int(figure)
 }
 
-// descendants are the names and states of the processes below one, sorted.
+// descendants are the names of the processes below one, sorted, and which are zombies.
 func descendants(pid int) (found []string) {
-	var pids []string
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, task := range tasks {
-		pids = append(pids, strings.Fields(text(task))...)
-	}
-	for _, child := range pids {
-		_, rest, _ := strings.Cut(text("/proc/"+child+"/stat"), " ")
-		name, rest, _ := strings.Cut(rest, ") ")
-		state := rest[:min(1, len(rest))]
-		if state != "Z" {
-			state = "" // asleep or running: alive
+	for _, p := range testenv.Below(pid) {
+		if p.Zombie {
+			p.Name += " (zombie)"
 		}
-		found = append(found, name+")"+state)
-		if n, err := strconv.Atoi(child); err == nil {
-			found = append(found, descendants(n)...)
-		}
+		found = append(found, p.Name)
 	}
 	slices.Sort(found)
 	return found
@@ -143,26 +117,6 @@ func namespaces(pid int) (found []string) {
 	return found
 }
 
-// directories counts those below a root that are below one of this name.
-func directories(root, below string) (n int) {
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.Contains(path, "/"+below) {
-			n++
-		}
-		return nil
-	})
-	return n
-}
-
-// entries counts the files and directories below what a pattern matches.
-func entries(pattern string) (n int) {
-	paths, _ := filepath.Glob(pattern)
-	for _, p := range paths {
-		_ = filepath.WalkDir(p, func(string, fs.DirEntry, error) error { n++; return nil })
-	}
-	return n
-}
-
 func text(name string) string {
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -170,8 +124,6 @@ func text(name string) string {
 	}
 	return strings.TrimSpace(string(content))
 }
-
-func rowsOf(name string) int { return strings.Count(text(name), "\n") }
 
 func canaryLooks() string {
 	path, err := canary()
@@ -186,38 +138,11 @@ func canaryLooks() string {
 	return fmt.Sprint(text(path), info.Mode(), owner.Uid, owner.Gid, owner.Nlink, info.ModTime())
 }
 
-// badNews are lines of the kernel's log that a program must not be able to cause: of
-// faults of its own, and of memory that the whole machine ran out of.
-var badNews = regexp.MustCompile(`(?i)\bBUG:|\bOops|hung task|blocked for more than|general protection fault in|CONSTRAINT_NONE|page allocation failure|soft lockup|rcu.*stall`)
-
-var kernelLogFile = sync.OnceValues(func() (fd int, err error) {
-	if fd, err = syscall.Open("/dev/kmsg", syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0); err != nil {
-		return 0, err
-	}
-	_, err = syscall.Seek(fd, 0, io.SeekEnd) // behind what was said before us
-	return fd, err
+// kernelLog is what the kernel says; only root may read it.
+var kernelLog = sync.OnceValue(func() *testenv.KernelLog {
+	log, _ := testenv.ListenToKernel()
+	return log
 })
-
-// kernelLog are the bad news since the last call; only root may read them.
-func kernelLog() (found []string) {
-	log, err := kernelLogFile()
-	if err != nil {
-		return nil
-	}
-	record := make([]byte, 8<<10)
-	for {
-		n, err := syscall.Read(log, record)
-		switch {
-		case err == syscall.EPIPE: // overwritten before we came
-			continue
-		case err != nil || n <= 0:
-			return found
-		}
-		if badNews.Match(record[:n]) {
-			found = append(found, strings.TrimSpace(string(record[:n])))
-		}
-	}
-}
 
 // toolchains are the hashes of programs that every sandbox can read, as the host sees
 // them: through the page cache, where a hole of the Dirty Pipe family writes.

@@ -31,7 +31,7 @@ var (
 	only  = flag.String("row", "", "run the rows alone whose names or catalogue numbers these are, separated by commas")
 	extra = flag.Duration("patience", 2*time.Minute, "how long a run may take beside what its program may")
 	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
-	table = flag.String("table", "", "write the table of what was seen to this file")
+	table = flag.String("table", "", "write the table of what was seen, a page of Markdown, to this file")
 )
 
 // binary is the server under test, and work a directory that every user can read.
@@ -45,6 +45,9 @@ func TestMain(m *testing.M) {
 			return 0, err
 		}
 		code = m.Run()
+		if *table != "" && len(seen) > 0 {
+			err = os.WriteFile(*table, []byte(summary(seen)), 0o644)
+		}
 		for _, c := range combinations() {
 			for _, s := range c.servers() {
 				err = cmp.Or(err, s.Stop())

@@ -52,7 +52,6 @@ func TestRows(t *testing.T) {
 	if now := toolchains(); !maps.Equal(now, tools) { // I11
 		t.Errorf("the toolchains are %v, before %v", now, tools)
 	}
-	writeTable(t)
 }
 
 // variant is a row in one language on one combination.
@@ -85,10 +84,10 @@ func variants(r row, turn int) (found []variant) {
 func (v variant) words() []string { return append(v.combination.words(), v.lang) }
 
 func (v variant) run(t *testing.T) {
-	late := 0.0
-	defer func() { v.saw(t, late) }()
-	if why := v.row.field("skip", v.words()); why != "" {
-		t.Skip(why)
+	s := &sight{variant: v}
+	defer s.add(t)
+	if s.skipped = v.row.field("skip", v.words()); s.skipped != "" {
+		t.Skip(s.skipped)
 	}
 	c := v.combination
 	c.start(t)
@@ -113,19 +112,10 @@ func (v variant) run(t *testing.T) {
 	if err != nil {
 		t.Fatalf("no result after %v: %v", took, err)
 	}
-	late = r.ExecutionTime - req.TimeoutSeconds
+	s.late = r.ExecutionTime - req.TimeoutSeconds
 	v.judge(t, r, req, took)
 	c.greets(t, v.lang)
 	c.check(t)
-}
-
-// saw notes what came of it and how many seconds after its time limit the program ended,
-// after which a server that something got through to is gone.
-func (v variant) saw(t *testing.T, late float64) {
-	seen = append(seen, sight{v, t.Failed(), t.Skipped(), late})
-	if t.Failed() {
-		v.combination.stop()
-	}
 }
 
 // judge holds a result against what the row expects.
@@ -231,84 +221,4 @@ func (c *combination) neighbour(t *testing.T) (stop func()) {
 		}
 	})
 	return func() { cancel(); running.Wait() }
-}
-
-// sight is what came of a variant.
-type sight struct {
-	variant         variant
-	failed, skipped bool
-	late            float64 // seconds after the time limit; below 0 before it
-}
-
-var seen []sight
-
-// writeTable writes how many variants of each row were seen to hold, for each
-// combination.
-func writeTable(t *testing.T) {
-	t.Helper()
-	if *table == "" {
-		return
-	}
-	var names []string
-	columns := combinations()
-	cells := map[string]map[string][3]int{}
-	titles := map[string]row{}
-	total := [3]int{}
-	latest, later := sight{}, 0 // than a second after the limit
-	for _, s := range seen {
-		if s.late > latest.late {
-			latest = s
-		}
-		if s.late > 1 {
-			later++
-		}
-		name := s.variant.row.name
-		if cells[name] == nil {
-			cells[name] = map[string][3]int{}
-			names = append(names, name)
-			titles[name] = s.variant.row
-		}
-		cell := cells[name][s.variant.combination.String()]
-		kind := 0
-		switch {
-		case s.failed:
-			kind = 1
-		case s.skipped:
-			kind = 2
-		}
-		cell[kind]++
-		total[kind]++
-		cells[name][s.variant.combination.String()] = cell
-	}
-	var b strings.Builder
-	b.WriteString("| catalogue | what it tries |")
-	for _, c := range columns {
-		fmt.Fprintf(&b, " %s |", c)
-	}
-	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(columns)) + "\n")
-	for _, name := range names {
-		fmt.Fprintf(&b, "| %s | %s |", strings.Join(titles[name].ids, " "), titles[name].title)
-		for _, c := range columns {
-			cell := cells[name][c.String()]
-			switch {
-			case cell[1] > 0:
-				fmt.Fprintf(&b, " **%d of %d failed** |", cell[1], cell[0]+cell[1])
-			case cell[0] > 0:
-				fmt.Fprintf(&b, " %d |", cell[0])
-			case cell[2] > 0:
-				b.WriteString(" skipped |")
-			default:
-				b.WriteString(" |")
-			}
-		}
-		b.WriteString("\n")
-	}
-	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d skipped.\n", len(names), total[0], total[1], total[2])
-	if latest.late > 0 {
-		fmt.Fprintf(&b, "The last of all that met their time limit ended %.2f s after it (%s, %s, %s); %d more than a second after it.\n",
-			latest.late, latest.variant.row.name, latest.variant.combination, latest.variant.lang, later)
-	}
-	if err := os.WriteFile(*table, []byte(b.String()), 0o644); err != nil {
-		t.Error(err)
-	}
 }

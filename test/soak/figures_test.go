@@ -1,14 +1,9 @@
 package soak
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"io/fs"
 	"math"
-	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -47,35 +42,35 @@ type sample map[string]float64
 
 // look reads the figures once.
 func (s *instance) look() sample {
-	below := processes(s.Cmd.Process.Pid)
+	below := testenv.Below(s.Cmd.Process.Pid)
 	helpers, zombies := 0.0, 0
 	for _, p := range below {
-		helpers += resident(p.pid)
-		if p.zombie {
+		helpers += resident(p.PID)
+		if p.Zombie {
 			zombies++
 		}
 	}
-	all := append(below, process{pid: s.Cmd.Process.Pid})
+	all := append(below, testenv.Process{PID: s.Cmd.Process.Pid})
 	descriptors, mounts := 0, 0
 	for _, p := range all {
-		descriptors += len(glob(fmt.Sprintf("/proc/%d/fd/*", p.pid)))
-		mounts += lines(fmt.Sprintf("/proc/%d/mountinfo", p.pid))
+		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.PID))
+		descriptors += len(open)
+		mounts += testenv.Lines(fmt.Sprintf("/proc/%d/mountinfo", p.PID))
 	}
 	machine := testenv.Counts()
-	gauges := s.gauges()
 	return sample{
 		"descriptors of the server and its helpers": float64(descriptors),
-		"goroutines":                           gauges["go_goroutines"],
+		"goroutines":                           s.Metric("go_goroutines"),
 		"processes below the server":           float64(len(below)),
 		"zombies":                              float64(zombies),
-		"control groups of ours":               float64(groups()),
+		"control groups of ours":               float64(testenv.Groups()),
 		"control groups that the kernel keeps": kept(),
 		"mounts, host":                         float64(machine["mounts"]),
 		"mounts, server and helpers":           float64(mounts),
 		"namespaces":                           float64(machine["namespaces"]),
-		"System V objects":                     float64(lines("/proc/sysvipc/shm") + lines("/proc/sysvipc/sem") + lines("/proc/sysvipc/msg")),
-		"files":                                float64(entries(s.dir) + entries(glob("/tmp/sandbox-run-i*")...) + entries("/run/sandbox-run")),
-		"heap, KiB":                            gauges["go_memstats_heap_alloc_bytes"] / 1024,
+		"System V objects":                     float64(testenv.Lines("/proc/sysvipc/shm") + testenv.Lines("/proc/sysvipc/sem") + testenv.Lines("/proc/sysvipc/msg")),
+		"files":                                float64(testenv.Entries(s.dir) + testenv.Entries("/tmp/sandbox-run-i*") + testenv.Entries("/run/sandbox-run")),
+		"heap, KiB":                            s.Metric("go_memstats_heap_alloc_bytes") / 1024,
 		"memory of the server, MiB":            resident(s.Cmd.Process.Pid),
 		"memory of the helpers, MiB":           helpers,
 	}
@@ -121,64 +116,10 @@ func (s *instance) rest(t *testing.T) sample {
 // strangers counts sandboxes that are not this server's.
 func (s *instance) strangers() int {
 	inits := testenv.Processes("sandbox-init")
-	for _, p := range processes(s.Cmd.Process.Pid) {
-		inits = slices.DeleteFunc(inits, func(dir string) bool { return dir == fmt.Sprint("/proc/", p.pid) })
+	for _, p := range testenv.Below(s.Cmd.Process.Pid) {
+		inits = slices.DeleteFunc(inits, func(dir string) bool { return dir == fmt.Sprint("/proc/", p.PID) })
 	}
 	return len(inits)
-}
-
-var gauge = regexp.MustCompile(`^(go_goroutines|go_memstats_heap_alloc_bytes) ([0-9.e+]+)$`)
-
-// mishaps are the runs that the server counts as its own fault.
-var mishaps = regexp.MustCompile(`^sandbox_runs_total\{.*status="sandbox_error"\} ([0-9.e+]+)$`)
-
-// gauges reads what only the server knows.
-func (s *instance) gauges() map[string]float64 {
-	found := map[string]float64{"go_goroutines": math.NaN(), "go_memstats_heap_alloc_bytes": math.NaN()}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/metrics", nil)
-	if err != nil {
-		return found
-	}
-	req.Close = true // a connection that is kept has goroutines
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return found
-	}
-	defer resp.Body.Close()
-	for text := bufio.NewScanner(resp.Body); text.Scan(); {
-		if m := gauge.FindStringSubmatch(text.Text()); m != nil {
-			found[m[1]], _ = strconv.ParseFloat(m[2], 64)
-		}
-		if m := mishaps.FindStringSubmatch(text.Text()); m != nil {
-			n, _ := strconv.ParseFloat(m[1], 64)
-			found["sandbox_error"] += n
-		}
-	}
-	return found
-}
-
-type process struct {
-	pid    int
-	zombie bool
-}
-
-// processes are those below one.
-func processes(pid int) (found []process) {
-	for _, task := range glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) {
-		text, _ := os.ReadFile(task)
-		for _, word := range strings.Fields(string(text)) {
-			child, err := strconv.Atoi(word)
-			if err != nil {
-				continue
-			}
-			stat, _ := os.ReadFile("/proc/" + word + "/stat")
-			_, state, _ := strings.Cut(string(stat), ") ")
-			found = append(append(found, process{child, strings.HasPrefix(state, "Z")}), processes(child)...)
-		}
-	}
-	return found
 }
 
 var residentLine = regexp.MustCompile(`(?m)^RssAnon:\s+(\d+) kB$`)
@@ -192,17 +133,6 @@ func resident(pid int) float64 {
 	}
 	kib, _ := strconv.ParseFloat(string(m[1]), 64)
 	return kib / 1024
-}
-
-// groups counts the control groups of ours in every hierarchy.
-func groups() (n int) {
-	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.Contains(path, "/sandbox-run") {
-			n++
-		}
-		return nil
-	})
-	return n
 }
 
 // kept counts the control groups of all hierarchies, those included that were removed
@@ -220,27 +150,4 @@ func kept() float64 {
 		}
 	}
 	return n
-}
-
-// entries counts the files and directories below some.
-func entries(dirs ...string) (n int) {
-	for _, dir := range dirs {
-		_ = filepath.WalkDir(dir, func(_ string, _ fs.DirEntry, err error) error {
-			if err == nil {
-				n++
-			}
-			return nil
-		})
-	}
-	return n
-}
-
-func lines(name string) int {
-	text, _ := os.ReadFile(name)
-	return strings.Count(string(text), "\n")
-}
-
-func glob(pattern string) []string {
-	found, _ := filepath.Glob(pattern)
-	return found
 }

@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/client"
+
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // TestSoak sends four ordinary programs and a hostile one in turn, from twice as many
@@ -24,7 +24,7 @@ import (
 func TestSoak(t *testing.T) {
 	s := start(t)
 	m := mixFor(t, s)
-	news := kernelLog(t)
+	log := kernelLog(t)
 	var after []int
 	var samples []sample
 	begun := time.Now()
@@ -49,10 +49,10 @@ func TestSoak(t *testing.T) {
 		t.Error(g)
 	}
 	s.failed(t)
-	if n := s.gauges()["sandbox_error"]; n > 0 {
+	if n := s.Metric("sandbox_runs_total", `status="sandbox_error"`); n > 0 {
 		t.Errorf("the server counts %g runs that failed through its own fault", n)
 	}
-	for _, line := range news() {
+	for _, line := range log.BadNews() {
 		t.Errorf("the kernel says: %s", line)
 	}
 }
@@ -201,33 +201,14 @@ func (s *instance) verdicts() string {
 	return b.String()
 }
 
-// badNews are lines of the kernel's log that no program may cause.
-var badNews = regexp.MustCompile(`(?i)\bBUG:|\bOops|WARNING: CPU|hung task|blocked for more than|general protection fault in|CONSTRAINT_NONE|page allocation failure|soft lockup|rcu.*stall`)
-
-// kernelLog begins to listen to the kernel, where that is allowed. The function tells
-// the bad news since then.
-func kernelLog(t *testing.T) (news func() []string) {
+// kernelLog begins to listen to the kernel, where that is allowed.
+func kernelLog(t *testing.T) *testenv.KernelLog {
 	t.Helper()
-	log, err := syscall.Open("/dev/kmsg", syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	log, err := testenv.ListenToKernel()
 	if err != nil {
 		t.Logf("what the kernel says is not heard: %v", err)
-		return func() []string { return nil }
+		return nil
 	}
-	t.Cleanup(func() { syscall.Close(log) })
-	_, _ = syscall.Seek(log, 0, 2) // behind what was said before us
-	return func() (found []string) {
-		record := make([]byte, 8<<10)
-		for {
-			n, err := syscall.Read(log, record)
-			switch {
-			case errors.Is(err, syscall.EPIPE): // overwritten before we came
-				continue
-			case err != nil || n <= 0:
-				return found
-			}
-			if badNews.Match(record[:n]) {
-				found = append(found, strings.TrimSpace(string(record[:n])))
-			}
-		}
-	}
+	t.Cleanup(func() { log.Close() })
+	return log
 }

@@ -70,7 +70,7 @@ type outcome struct{ kind, why string }
 // class runs the stressors of a class, and compares the machine with what it was.
 func (m *mix) class(t *testing.T, class string) map[string]outcome {
 	t.Helper()
-	news := kernelLog(t)
+	log := kernelLog(t)
 	before := m.rest(t)
 	done := make(chan struct{})
 	var nextDoor sync.WaitGroup
@@ -111,7 +111,7 @@ func (m *mix) class(t *testing.T, class string) map[string]outcome {
 			t.Errorf("%s: %g, before %g", f.name, now[f.name], before[f.name])
 		}
 	}
-	for _, line := range news() {
+	for _, line := range log.BadNews() {
 		t.Errorf("the kernel says: %s", line)
 	}
 	m.work(t, m.ordinary) // every language says hello

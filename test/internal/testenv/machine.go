@@ -2,8 +2,11 @@ package testenv
 
 import (
 	"bytes"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -19,12 +22,13 @@ func Counts() map[string]int {
 	}
 	return map[string]int{
 		"namespaces":   len(namespaces),
-		"mounts":       lines("/proc/self/mountinfo"),
-		"unix sockets": lines("/proc/net/unix"),
+		"mounts":       Lines("/proc/self/mountinfo"),
+		"unix sockets": Lines("/proc/net/unix"),
 	}
 }
 
-func lines(name string) int {
+// Lines counts those of a file; one that cannot be read has none.
+func Lines(name string) int {
 	text, _ := os.ReadFile(name)
 	return bytes.Count(text, []byte("\n"))
 }
@@ -38,4 +42,56 @@ func Processes(comm string) (found []string) {
 		}
 	}
 	return found
+}
+
+// Process is one of a tree.
+type Process struct {
+	PID    int
+	Name   string
+	Zombie bool
+}
+
+// Below are the processes below one, each before its children.
+func Below(pid int) (found []Process) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, task := range tasks {
+		children, _ := os.ReadFile(task)
+		for _, word := range strings.Fields(string(children)) {
+			child, err := strconv.Atoi(word)
+			if err != nil {
+				continue
+			}
+			stat, _ := os.ReadFile("/proc/" + word + "/stat") // PID (NAME) STATE …
+			_, stat, _ = bytes.Cut(stat, []byte(" ("))
+			name, state, _ := bytes.Cut(stat, []byte(") "))
+			found = append(found, Process{child, string(name), bytes.HasPrefix(state, []byte("Z"))})
+			found = append(found, Below(child)...)
+		}
+	}
+	return found
+}
+
+// Groups counts the control groups of ours in every hierarchy.
+func Groups() (n int) {
+	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.Contains(path, "/sandbox-run") {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+// Entries counts the files and directories from those on that a pattern matches.
+func Entries(pattern string) (n int) {
+	paths, _ := filepath.Glob(pattern)
+	for _, p := range paths {
+		_ = filepath.WalkDir(p, func(_ string, _ fs.DirEntry, err error) error {
+			if err == nil {
+				n++
+			}
+			return nil
+		})
+	}
+	return n
 }

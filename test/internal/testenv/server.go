@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"net/http"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -76,6 +80,42 @@ func (s *Server) Logged() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log.String()
+}
+
+// Metric is the sum of a metric over all labels that have these words, or NaN where the
+// server has none such, or does not say.
+func (s *Server) Metric(name string, words ...string) float64 {
+	req, err := http.NewRequest("GET", s.URL+"/metrics", nil)
+	if err != nil {
+		return math.NaN()
+	}
+	req.Close = true // a connection that is kept has goroutines
+	resp, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
+	if err != nil {
+		return math.NaN()
+	}
+	defer resp.Body.Close()
+	sum, found := 0.0, false
+lines:
+	for text := bufio.NewScanner(resp.Body); text.Scan(); {
+		rest, ok := strings.CutPrefix(text.Text(), name)
+		labels, figure, valued := strings.Cut(rest, " ")
+		if !ok || !valued || labels != "" && labels[0] != '{' {
+			continue
+		}
+		for _, w := range words {
+			if !strings.Contains(labels, w) {
+				continue lines
+			}
+		}
+		if n, err := strconv.ParseFloat(figure, 64); err == nil {
+			sum, found = sum+n, true
+		}
+	}
+	if !found {
+		return math.NaN()
+	}
+	return sum
 }
 
 // Stop ends the server as an operator does.

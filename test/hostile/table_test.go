@@ -1,0 +1,111 @@
+package hostile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// sight is what came of a variant.
+type sight struct {
+	variant variant
+	failed  bool
+	skipped string  // why
+	late    float64 // seconds that the program ended after its time limit; below 0 before it
+}
+
+var seen []sight
+
+// add remembers it when its test ends. A server that something got through to is gone then.
+func (s *sight) add(t *testing.T) {
+	if t.Skipped() && s.skipped == "" {
+		s.skipped = "no toolchain of " + s.variant.lang + " for this user"
+	}
+	s.failed = t.Failed()
+	seen = append(seen, *s)
+	if s.failed {
+		s.variant.combination.stop()
+	}
+}
+
+const resultsPage = `# Programs that want out
+
+What ` + "`make hostile`" + ` wrote. A row is a program of ` + "`test/hostile/rows`" + `, in one language after
+the other; the first column names the attacks of the catalogue. A number says in how many
+languages it ran, got the verdict that it must have, reached nothing and left nothing behind.
+A place is empty where the row has no meaning, and **bold** where a program got through.
+
+`
+
+// summary is a page about what was seen.
+func summary(seen []sight) string {
+	type cell struct{ held, failed int }
+	var rows []row
+	languages, cells, skipped := map[string][]string{}, map[string]cell{}, map[string][]string{}
+	var total cell
+	var latest sight
+	later := 0 // than a second after the limit
+	for _, s := range seen {
+		r, lang := s.variant.row, s.variant.lang
+		if _, ok := languages[r.name]; !ok {
+			rows = append(rows, r)
+		}
+		if !slices.Contains(languages[r.name], lang) {
+			languages[r.name] = append(languages[r.name], lang)
+		}
+		at := r.name + " " + s.variant.combination.String()
+		c := cells[at]
+		switch {
+		case s.failed:
+			c.failed++
+			total.failed++
+		case s.skipped != "":
+			skipped[s.skipped] = append(skipped[s.skipped], at+" "+lang)
+		default:
+			c.held++
+			total.held++
+		}
+		cells[at] = c
+		if s.late > latest.late {
+			latest = s
+		}
+		if s.late > 1 {
+			later++
+		}
+	}
+	var b strings.Builder
+	b.WriteString(resultsPage + "| row | what it tries | in |")
+	for _, c := range combinations() {
+		fmt.Fprintf(&b, " %s |", c)
+	}
+	b.WriteString("\n|---|---|---|" + strings.Repeat("---|", len(combinations())) + "\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %s | %s | %s |", strings.Join(r.ids, " "), r.title, strings.Join(languages[r.name], " "))
+		for _, of := range combinations() {
+			switch c := cells[r.name+" "+of.String()]; {
+			case c.failed > 0:
+				fmt.Fprintf(&b, " **%d of %d** |", c.failed, c.held+c.failed)
+			case c.held > 0:
+				fmt.Fprintf(&b, " %d |", c.held)
+			default:
+				b.WriteString(" |")
+			}
+		}
+		b.WriteString("\n")
+	}
+	left := len(seen) - total.held - total.failed
+	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d left out.\n", len(rows), total.held, total.failed, left)
+	if latest.late > 0 {
+		fmt.Fprintf(&b, "Of the programs that met their time limit, the last to end did so %.2f s after it (%s, %s, %s), and %d more than a second after it.\n",
+			latest.late, latest.variant.row.name, latest.variant.combination, latest.variant.lang, later)
+	}
+	if left > 0 {
+		b.WriteString("\nLeft out:\n\n")
+	}
+	for _, why := range slices.Sorted(maps.Keys(skipped)) {
+		fmt.Fprintf(&b, "* %s: %s.\n", why, strings.Join(skipped[why], ", "))
+	}
+	return b.String()
+}
