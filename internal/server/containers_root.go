@@ -36,7 +36,7 @@ var systemPath = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/us
 
 // programsDir is where a container finds a toolchain's programs by their plain names
 // when the host has them by others.
-const programsDir = "/opt/sandbox-run/programs"
+const programsDir = "/programs"
 
 // rootOf finds it. What is wrong is an [*sandbox.ImageError].
 func (s *Server) rootOf(ctx context.Context, spec sandbox.Spec) (root, error) {

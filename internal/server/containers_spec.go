@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -67,8 +69,8 @@ func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) err
 		return &sandbox.UnsupportedError{What: fmt.Sprintf("a container with %d mounts", len(mounts)), Reason: fmt.Sprintf("%d are the most", maxMounts)}
 	}
 	for _, m := range mounts {
-		if !path.IsAbs(m.Target) || path.Clean(m.Target) != m.Target || m.Target == "/" {
-			return fmt.Errorf("%.100q is no place for a mount", m.Target)
+		if err := placeable(m.Target, spec.Mounts); err != nil {
+			return err
 		}
 		made := sandbox.Mount{Target: m.Target, Overlay: m.Overlay && m.Kept != ""}
 		switch {
@@ -92,6 +94,26 @@ func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) err
 			made.Source, made.Writable = scratch.Dir(), true
 		}
 		spec.Mounts = append(spec.Mounts, made)
+	}
+	return nil
+}
+
+// placeable refuses a target at which the content that a near side has given could come
+// between this host and what it mounts itself: its symbolic links lead anywhere, and a
+// container is made with the rights of this server.
+func placeable(target string, mounts []sandbox.Mount) error {
+	places := []string{"/cache", "/installer", "/mnt", path.Dir(language.SelfPath), "/packages"}
+	allowed := slices.ContainsFunc(places, func(place string) bool {
+		_, below := strings.CutPrefix(target, place+"/")
+		return below || target == place
+	})
+	if !allowed || path.Clean(target) != target {
+		return &sandbox.UnsupportedError{What: fmt.Sprintf("a mount at %.100q", target), Reason: "the other server takes them at and below " + strings.Join(places, ", ")}
+	}
+	for _, m := range mounts {
+		if sandbox.Overlap(target, m.Place()) {
+			return &sandbox.UnsupportedError{What: fmt.Sprintf("a mount at %.100q", target), Reason: fmt.Sprintf("there is one at %.100q", m.Place())}
+		}
 	}
 	return nil
 }

@@ -1,10 +1,13 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -87,7 +90,42 @@ func (s Spec) Validate() error {
 	case s.Disk.Bytes <= 0 || s.Disk.Inodes <= 0 || s.BuildDisk.Bytes < 0 || s.BuildDisk.Bytes > 0 && s.BuildDisk.Inodes <= 0:
 		return errors.New("a container needs a disk limit")
 	}
+	if err := s.checkMounts(); err != nil {
+		return err
+	}
 	return s.Network.Validate()
+}
+
+// checkMounts refuses mounts at names that runtimes have for themselves, in trees that a
+// program writes, and where one of them could put a symbolic link in the way of another:
+// what follows it would do so with the rights of whoever makes the container.
+func (s Spec) checkMounts() error {
+	for i, m := range s.Mounts {
+		place := m.Place()
+		if !path.IsAbs(place) || path.Clean(place) != place || place == "/" || place[1] == '.' {
+			return fmt.Errorf("%.100q is no place for a mount", place)
+		}
+		if hides := m.Source == "" && m.Kept == "" && !m.Writable; !hides && place != m.Source {
+			for _, own := range []string{WorkspaceDir, BuildDir, TempDir, "/dev", "/proc", "/sys"} {
+				if Overlap(place, own) {
+					return fmt.Errorf("%.100q is no place for a mount: a container has a %s of its own", place, own)
+				}
+			}
+		}
+		for k, other := range s.Mounts {
+			if i != k && (m.Writable || m.Overlay) && Overlap(place, other.Place()) {
+				return fmt.Errorf("%.100q is no place for a mount: %.100q is one that programs write", other.Place(), place)
+			}
+		}
+	}
+	return nil
+}
+
+// Overlap tells whether two clean paths are the same, or one lies below the other.
+func Overlap(a, b string) bool {
+	_, below := strings.CutPrefix(a, strings.TrimSuffix(b, "/")+"/")
+	_, above := strings.CutPrefix(b, strings.TrimSuffix(a, "/")+"/")
+	return a == b || below || above
 }
 
 // DiskLimit bounds a file tree. Where a tree exists both must be positive: zero
@@ -114,6 +152,9 @@ type Mount struct {
 	// Optional mounts are left out when the source does not exist.
 	Optional bool
 }
+
+// Place is where the container has the mount.
+func (m Mount) Place() string { return cmp.Or(m.Target, m.Source) }
 
 // Process is one program to run in a container.
 type Process struct {

@@ -343,6 +343,7 @@ func (pr *process) gather(usage spawn.Usage) error {
 	err := pr.group.final(&usage, &pr.Exit)
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.Exit)
+		err = errors.Join(err, pr.sampler.err)
 	}
 	var disk, build error
 	pr.Exit.Disk, disk = pr.c.measure(sandbox.WorkspaceDir)

@@ -277,6 +277,32 @@ func TestSamplerKillsOnce(t *testing.T) {
 	}
 }
 
+// TestBlindSampler: a program whose memory nobody can see has no limit, and ends. One that
+// has none left to see goes on, and so does what was not seen for a moment.
+func TestBlindSampler(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit int64
+		gone  bool // the /proc cannot be read
+		blind int
+		kills int
+	}{
+		"unreadable": {1 << 20, true, maxBlind, 1}, "for a moment": {1 << 20, true, maxBlind - 1, 0},
+		"no limit": {0, true, maxBlind, 0}, "nothing left": {1 << 20, false, 3 * maxBlind, 0},
+	} {
+		proc, kills := fakeProc(t, nil), 0
+		if tc.gone {
+			proc.Close()
+		}
+		s := sampler{proc: proc, pids: func() []int { return inside(proc) }, limit: tc.limit, kill: func() { kills++ }}
+		for range tc.blind {
+			s.sample()
+		}
+		if kills != tc.kills || s.killed || (s.err != nil) != (tc.kills > 0) {
+			t.Errorf("%s: %d kills, for its limit %v, %v", name, kills, s.killed, s.err)
+		}
+	}
+}
+
 func TestSamplerKeepsABetterFigure(t *testing.T) {
 	more, processes := int64(1<<40), int64(9)
 	exit := sandbox.Exit{Metrics: sandbox.Metrics{MemoryPeakBytes: &more, ProcessesPeak: &processes, Sources: map[string]string{"memory_peak_bytes": "rusage"}}}

@@ -35,7 +35,13 @@ type sampler struct {
 
 	peakBytes, peakProcesses int64
 	killed                   bool
+	blind                    int   // samples in a row in which nothing could be read
+	err                      error // why the tree was ended without being over its limit
 }
+
+// maxBlind is how many samples in a row may read nothing, as when descriptors are short,
+// before a tree that has a limit is ended: nothing would hold it.
+const maxBlind = 10
 
 const (
 	sampleEvery        = 5 * time.Millisecond
@@ -99,6 +105,30 @@ func (s *sampler) sample() {
 		s.killed = true
 		s.kill()
 	}
+	var why error
+	if total == 0 {
+		why = s.unreadable()
+	}
+	if s.blind++; why == nil {
+		s.blind = 0
+	}
+	if s.limit > 0 && s.blind == maxBlind {
+		s.err = fmt.Errorf("watch the program's memory: %w", why)
+		s.kill()
+	}
+}
+
+// unreadable tells why a sample may have found nothing, where it is not that nothing of the
+// tree is left.
+func (s *sampler) unreadable() error {
+	if s.group != nil {
+		return nil // the kernel holds the limit
+	}
+	fd, err := unix.Openat(int(s.proc.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return unix.Close(fd)
 }
 
 // bytes is the memory of the tree as far as it is told easily, and how many processes

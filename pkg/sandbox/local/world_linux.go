@@ -124,7 +124,7 @@ func (w *world) own(name string) string {
 // give gives a directory to the programs' user.
 func (w *world) give(name string) {
 	id := w.identity.programUser()
-	w.p.Call("chown /"+name, unix.SYS_FCHOWNAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(id), spawn.Value(id), spawn.Value(0))
+	w.p.Call("chown /"+name, unix.SYS_FCHOWNAT, spawn.FD(unix.AT_FDCWD), w.p.String(name), spawn.Value(id), spawn.Value(id), spawn.Value(unix.AT_SYMLINK_NOFOLLOW))
 }
 
 func (w *world) privateMounts() {
@@ -332,9 +332,11 @@ func (w *world) overlay(source, target string) {
 func (w *world) writableOverlay(source, target string) {
 	w.caches++
 	upper, work := w.own(fmt.Sprintf(".build/u%d", w.caches)), w.own(fmt.Sprintf(".build/w%d", w.caches))
-	w.dir(upper, 0o755)
+	w.dir(w.own(".build"), 0o755)
+	for _, layer := range []string{upper, work} { // nothing is there: what is would be no directory of ours
+		w.p.Call("mkdir /"+layer, unix.SYS_MKDIRAT, spawn.FD(unix.AT_FDCWD), w.p.String(layer), spawn.Value(0o755))
+	}
 	w.give(upper)
-	w.dir(work, 0o755)
 	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", rootfs.EscapeOption(source), upper, work)
 	if !w.identity.root {
 		options += ",userxattr"

@@ -175,7 +175,7 @@ func (b *bundle) rootMount(p *spawn.Program, m specs.Mount) {
 func (b *bundle) ownDir(p *spawn.Program, name string) {
 	at, id := spawn.FD(unix.AT_FDCWD), spawn.Value(b.uid+1)
 	p.Call("mkdir "+name, unix.SYS_MKDIRAT, at, p.String(name), spawn.Value(0o755))
-	p.Call("chown "+name, unix.SYS_FCHOWNAT, at, p.String(name), id, id, spawn.Value(0))
+	p.Call("chown "+name, unix.SYS_FCHOWNAT, at, p.String(name), id, id, spawn.Value(unix.AT_SYMLINK_NOFOLLOW))
 }
 
 // tmpfsOptions are those of a file system with a limit, beside a few directories of

@@ -157,7 +157,7 @@ func TestPlainNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(img.Env[0], "PATH=/opt/sandbox-run/programs:"+dir) {
+	if !strings.HasPrefix(img.Env[0], "PATH=/programs:"+dir) {
 		t.Errorf("the environment is %q", img.Env)
 	}
 }
@@ -223,6 +223,57 @@ func TestKept(t *testing.T) {
 	with.Mounts[0].Writable = true
 	if _, err := rt.Create(t.Context(), with); !errors.As(err, new(*sandbox.UnsupportedError)) {
 		t.Errorf("writing to it: %v", err)
+	}
+}
+
+// TestMountsInTheWay: what a near side has kept on the other server lies nowhere where that
+// follows its symbolic links when it makes a container, with the rights that it has itself.
+func TestMountsInTheWay(t *testing.T) {
+	f := serve(t)
+	rt := opened(t, remote.Options{}, f)
+	spec := sandbox.Spec{Disk: small.Disk, BuildDisk: small.Disk}
+	victim := t.TempDir()
+	var evil []tar.Header
+	for _, name := range []string{"u1", "u2", "w1", "w2", "a", "bin"} {
+		evil = append(evil, tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: victim})
+	}
+	if err := rt.Keep(t.Context(), spec, "evil", archive(t, append(evil, tar.Header{Name: "build/", Typeflag: tar.TypeDir})...)); err != nil {
+		t.Fatal(err)
+	}
+	at := func(target string) sandbox.Mount { return sandbox.Mount{Kept: "evil", Target: target, Overlay: true} }
+	for name, mounts := range map[string][]sandbox.Mount{
+		"the server's own names":   {at("/.build"), at("/mnt")},
+		"an image's":               {at("/.sandbox-run"), at("/mnt")},
+		"one below the other":      {at("/mnt"), {Kept: "evil", Target: "/mnt/a/b"}},
+		"the other way round":      {{Kept: "evil", Target: "/mnt/bin"}, at("/mnt")},
+		"the same place":           {at("/mnt"), {Kept: "evil", Target: "/mnt"}},
+		"an empty one below":       {at("/mnt"), {Target: "/mnt/a"}},
+		"in the workspace":         {at("/workspace/d")},
+		"over the workspace":       {at("/workspace")},
+		"the system":               {{Kept: "evil", Target: "/usr"}},
+		"below the system":         {{Kept: "evil", Target: "/usr/local/bin"}},
+		"over what is root's":      {{Kept: "evil", Target: "/etc"}},
+		"out of where it may be":   {{Kept: "evil", Target: "/mnt/../etc"}},
+		"not clean":                {{Kept: "evil", Target: "/mnt//a"}},
+		"a writable one elsewhere": {{Target: "/var/lib", Writable: true}},
+	} {
+		with := spec
+		with.Mounts = mounts
+		c, err := rt.Create(t.Context(), with)
+		if err == nil {
+			p := shell("for d in /x /mnt /workspace/d; do echo hi >$d/from-inside; done")
+			if running, err := c.Start(t.Context(), p); err == nil {
+				_, _ = running.Wait()
+			}
+			_ = c.Delete(t.Context())
+		}
+		if !errors.As(err, new(*sandbox.UnsupportedError)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	info := must(os.Stat(victim))
+	if entries := must(os.ReadDir(victim)); len(entries) > 0 || int(info.Sys().(*syscall.Stat_t).Uid) != os.Geteuid() {
+		t.Errorf("a directory of the host holds %v and is user %d's", entries, info.Sys().(*syscall.Stat_t).Uid)
 	}
 }
 
