@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -87,6 +89,82 @@ func TestKillTreeLeavesNobody(t *testing.T) {
 	again.Call("getpid", unix.SYS_GETPID)
 	if _, err := s.Do(&again); err != nil {
 		t.Error(err)
+	}
+}
+
+// ladder is a program each of whose processes has one child: the last of them makes
+// another as soon as there is room for one more.
+const ladder = `
+import os, time
+os.write(1, b"ready\n")
+while True:
+    try:
+        if os.fork() > 0: time.sleep(3600)
+    except OSError:
+        pass
+`
+
+// bush is a program whose processes all make as many children as there is room for, end
+// the moment that they can be seen, and have one another go on.
+const bush = `
+import os, signal, threading
+os.write(1, b"ready\n")
+def grow():
+    while True:
+        try:
+            if os.fork() == 0:
+                threading.Thread(target=grow).start()
+                if os.fork() > 0: os._exit(0)
+            os.waitpid(-1, os.WNOHANG)
+            os.kill(0, signal.SIGCONT)
+        except OSError:
+            pass
+grow()
+`
+
+func TestKillTreeIsFaster(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: a user whose processes are limited")
+	}
+	for name, code := range map[string]string{"ladder": ladder, "bush": bush} {
+		t.Run(name, func(t *testing.T) {
+			s, err := Start()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			r, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { r.Close() })
+			var p Program
+			user, out := Value(54321), p.File(int(w.Fd()))
+			limit := p.Bytes(unsafe.Slice((*byte)(unsafe.Pointer(&unix.Rlimit{Cur: 64, Max: 64})), unsafe.Sizeof(unix.Rlimit{})))
+			p.Call("prctl PR_SET_CHILD_SUBREAPER", unix.SYS_PRCTL, Value(unix.PR_SET_CHILD_SUBREAPER), Value(1))
+			p.Fork("fork", unix.SYS_CLONE, []Arg{Value(unix.CLONE_VFORK | uintptr(unix.SIGCHLD))}, func() {
+				p.Call("dup3", unix.SYS_DUP3, out, FD(1), Value(0))
+				p.Call("setsid", unix.SYS_SETSID)
+				p.Call("prlimit64", unix.SYS_PRLIMIT64, Value(0), Value(unix.RLIMIT_NPROC), limit, Value(0))
+				p.Call("setresuid", unix.SYS_SETRESUID, user, user, user)
+				p.Call("execve", unix.SYS_EXECVE, p.String("/usr/bin/python3"), p.Strings([]string{"python3", "-S", "-c", code}), p.Strings([]string{"PATH=/usr/bin:/bin"}))
+			})
+			if _, err := s.Do(&p); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			var line [6]byte
+			if _, err := io.ReadFull(r, line[:]); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(300 * time.Millisecond) // for all that there may be
+			var kill Program
+			kill.KillTree()
+			if _, err := s.Do(&kill); err != nil {
+				t.Fatal(err)
+			}
+			wantNobody(t, r)
+		})
 	}
 }
 

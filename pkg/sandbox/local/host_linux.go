@@ -30,7 +30,8 @@ type host struct {
 	landlockABI int               // 0 without Landlock
 	cgroups     *cgroup.Hierarchy // nil when this host grants none
 	cgroupsErr  error
-	oomScore    int // of programs, see [host.dieFirst]
+	oomScore    int   // of programs, see [host.dieFirst]
+	childrenErr error // why the kernel does not tell the children of a process; nil if it does
 }
 
 func inspectHost(opts Options) host {
@@ -39,6 +40,7 @@ func inspectHost(opts Options) host {
 	h.root, h.mayBound = isRoot(held), held&(1<<unix.CAP_SETPCAP) != 0
 	var looking sync.WaitGroup
 	looking.Go(func() { h.hostRoot = lookAtHost() })
+	_, h.childrenErr = os.Stat("/proc/thread-self/children")
 	h.landlockABI, _ = landlock.ABI() // an error means 0: there is none
 	if !opts.NoCgroups {
 		h.cgroups, h.cgroupsErr = cgroup.Detect(cgroup.Options{})

@@ -52,3 +52,22 @@ func TestSilentInit(t *testing.T) {
 		})
 	}
 }
+
+// Where the kernel does not tell who a process's children are, no program runs whose
+// children could only be found that way.
+func TestNobodyTellsChildren(t *testing.T) {
+	rt, err := New(Options{RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	rt.host.root, rt.host.childrenErr = false, errors.New("there is no such file")
+	_, err = rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	if !errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Errorf("a container without a way to end it: %v", err)
+	}
+}

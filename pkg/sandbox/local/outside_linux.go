@@ -47,7 +47,12 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 	if w.landlock && r.host.landlockABI < minLandlock {
 		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
 	}
-	if c.identity.root = r.host.root && w.ids; c.identity.root {
+	c.identity.root = r.host.root && w.ids
+	if err := r.host.childrenErr; err != nil && !c.identity.root {
+		return nil, &sandbox.UnsupportedError{What: "isolation without namespaces", Reason: fmt.Sprintf("nobody could end what a program has started: %v", err),
+			Mend: "Use a kernel with CONFIG_PROC_CHILDREN, as distributions build it"}
+	}
+	if c.identity.root {
 		if c.identity.id, err = r.ids.Take(); err != nil {
 			return nil, err
 		}
