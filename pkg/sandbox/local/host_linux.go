@@ -85,9 +85,13 @@ func capabilities() uint32 {
 const rootCapabilities = 1<<unix.CAP_CHOWN | 1<<unix.CAP_KILL | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETUID
 
 // isRoot tells whether we are root with all that belongs to it: the capabilities,
-// and a user namespace that has our range of ids.
+// which go when we take another user, and a user namespace that has our range of ids.
 func isRoot(held uint32) bool {
 	if os.Geteuid() != 0 || held&rootCapabilities != rootCapabilities {
+		return false
+	}
+	bits, err := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	if err != nil || bits&keepsCapabilities != 0 {
 		return false
 	}
 	ids, err := os.ReadFile("/proc/self/uid_map")
@@ -96,6 +100,10 @@ func isRoot(held uint32) bool {
 	}
 	return mapsRange(ids, instance.FirstID, instance.EndID)
 }
+
+// keepsCapabilities is SECBIT_NO_SETUID_FIXUP (capabilities(7)): who has it keeps those of
+// root as another user, and would signal and open what that user may not.
+const keepsCapabilities = 1 << 2
 
 // mapsRange tells whether the content of a uid_map has all of [from, to).
 func mapsRange(uidMap []byte, from, to int64) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -56,17 +57,43 @@ func asUser(user int, do func() error) (err error) {
 		return <-done
 	}
 	uid, gid := idForFiles(unix.SYS_SETFSUID), idForFiles(unix.SYS_SETFSGID)
+	groups, err := unix.Getgroups()
+	if err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("take user %d for files: %w", user, err)
+	}
 	defer func() {
-		if back := setIDsForFiles(uid, gid); back != nil {
+		back := setIDsForFiles(uid, gid)
+		if len(groups) > 0 {
+			back = errors.Join(back, setGroups(groups))
+		}
+		if back != nil {
 			err = errors.Join(err, back) // the thread stays locked, and ends with its goroutine
 			return
 		}
 		runtime.UnlockOSThread()
 	}()
+	if len(groups) > 0 {
+		if err := setGroups(nil); err != nil {
+			return err
+		}
+	}
 	if err := setIDsForFiles(user, user); err != nil {
 		return err
 	}
 	return do()
+}
+
+// setGroups changes the supplementary groups of this thread, which is locked.
+func setGroups(groups []int) error {
+	ids := make([]uint32, len(groups)+1) // one more has an address
+	for i, g := range groups {
+		ids[i] = uint32(g)
+	}
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&ids[0])), 0); errno != 0 {
+		return fmt.Errorf("set the groups of a thread: %w", errno)
+	}
+	return nil
 }
 
 // setIDsForFiles changes who this thread, which is locked, is for files.
@@ -115,9 +142,19 @@ func writeMaps(pid int, setgroups, uids, gids string) error {
 
 // enterInner appends the move of init into the inner user namespace. As root
 // the host writes the maps afterwards; an ordinary user's init does it itself.
+//
+// What the kernel grants to a user, such as inotify instances, it takes from the owner of
+// a user namespace as well, who is whoever makes it. As root that is init under its own
+// id: were it root, one program could have all that root has, and that others have with
+// it. Some hosts let nobody without CAP_SYS_ADMIN make one.
 func (i identity) enterInner(p *spawn.Program) {
 	if fault.Off("namespace", "user") {
 		return
+	}
+	if i.root && !fault.Off("namespace", "owner") {
+		same := spawn.Value(-1)
+		p.Call("setresuid of the owner", unix.SYS_SETRESUID, same, spawn.Value(i.id), same)
+		holdOnly(p, 1<<unix.CAP_SYS_ADMIN)
 	}
 	p.Call("create the inner user namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWUSER))
 	if i.root {

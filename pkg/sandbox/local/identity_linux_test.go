@@ -76,6 +76,60 @@ func TestAsUser(t *testing.T) {
 	})
 }
 
+// Groups that we are in beside our own are not another user's.
+func TestAsUserHasNoGroupsOfOurs(t *testing.T) {
+	needRoot(t)
+	const user, group = instance.FirstID + 1, instance.FirstID + 3
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := errors.Join(root.Chmod(".", 0o777), root.WriteFile("theirs", nil, 0o600), root.Chown("theirs", 0, group), root.Chmod("theirs", 0o660)); err != nil {
+		t.Fatal(err)
+	}
+	offMainThread(func() {
+		before, err := unix.Getgroups()
+		if err != nil {
+			t.Error(err)
+		}
+		if err := setGroups([]int{group}); err != nil {
+			t.Error(err)
+		}
+		defer func() { _ = setGroups(before) }()
+		if err := asUser(user, func() error { _, err := root.Open("theirs"); return err }); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("a file of a group of ours: %v", err)
+		}
+		if now, err := unix.Getgroups(); err != nil || !slices.Equal(now, []int{group}) {
+			t.Errorf("afterwards the groups are %v, %v", now, err)
+		}
+	})
+}
+
+// Who keeps root's capabilities as another user is not taken for root: what signals
+// everything of a program's user would signal everything that there is.
+func TestRootWithoutFixup(t *testing.T) {
+	needRoot(t)
+	var err error
+	offMainThread(func() {
+		var before int
+		if before, err = unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0); err != nil {
+			return
+		}
+		if err = unix.Prctl(unix.PR_SET_SECUREBITS, uintptr(before|keepsCapabilities), 0, 0, 0); err != nil {
+			return
+		}
+		defer func() { _ = unix.Prctl(unix.PR_SET_SECUREBITS, uintptr(before), 0, 0, 0) }()
+		if isRoot(capabilities()) {
+			t.Error("it is taken for root")
+		}
+	})
+	if err != nil {
+		t.Skipf("the bits of a thread cannot be set: %v", err)
+	}
+}
+
 // offMainThread calls f on one thread that is not the main one.
 func offMainThread(f func()) {
 	runtime.LockOSThread()

@@ -52,7 +52,27 @@ func (c *container) killUser() error {
 	p.Call("setresuid of a killer", unix.SYS_SETRESUID, spawn.Value(c.identity.id), spawn.Value(c.identity.programUser()), root)
 	killEverything(&p)
 	p.Call("setresuid of init", unix.SYS_SETRESUID, root, root, root)
-	return c.tell(&p)
+	err := c.ask(&p)
+	if errors.Is(err, spawn.ErrGone) {
+		return c.killOrphans()
+	}
+	return err
+}
+
+// killOrphans has a child of the spawner kill everything of the programs' uid: without
+// namespaces they outlive an init that has died.
+func (c *container) killOrphans() error {
+	var p spawn.Program
+	own := spawn.Value(c.identity.id)
+	p.Fork("fork a killer", unix.SYS_CLONE, []spawn.Arg{spawn.Value(uintptr(unix.SIGCHLD))}, func() {
+		p.Call("setresuid of a killer", unix.SYS_SETRESUID, own, spawn.Value(c.identity.programUser()), own)
+		killEverything(&p)
+	})
+	reply, err := c.spawner.Do(&p)
+	if err == nil {
+		_, err = c.spawner.Wait(reply.PID)
+	}
+	return err
 }
 
 // killEverything appends kill(-1), which may find nothing.
@@ -64,17 +84,23 @@ func killEverything(p *spawn.Program) {
 // calls; but without namespaces a program of its own user may have stopped it.
 const silence = 2 * time.Second
 
-// tell has init make calls that end a program, and waits for no init that does
-// not answer. One that is gone has ended everything.
+// tell is ask for an init with which all that it has started ends, too.
 func (c *container) tell(p *spawn.Program) error {
+	err := c.ask(p)
+	if errors.Is(err, spawn.ErrGone) {
+		return nil
+	}
+	return err
+}
+
+// ask has init make calls that end a program, and waits for no init that does
+// not answer.
+func (c *container) ask(p *spawn.Program) error {
 	answered := make(chan struct{})
 	timer := time.AfterFunc(silence, func() { c.rouse(answered) })
 	_, err := c.init.Do(p)
 	timer.Stop()
 	close(answered)
-	if errors.Is(err, spawn.ErrGone) {
-		return nil
-	}
 	return err
 }
 

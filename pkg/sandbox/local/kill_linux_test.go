@@ -71,3 +71,46 @@ func TestNobodyTellsChildren(t *testing.T) {
 		t.Errorf("a container without a way to end it: %v", err)
 	}
 }
+
+// Programs with a user of their own do not outlive an init that was killed: nobody
+// would be given that user while they run.
+func TestKilledInit(t *testing.T) {
+	needRoot(t)
+	rt, err := New(Options{RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	made, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	if errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := made.(*container)
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := unix.PidfdOpen(running.(*process).pid, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(program)
+	if err := unix.Kill(c.init.PID, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = running.Wait() // which says that init is gone
+	if err := unix.PidfdSendSignal(program, 0, nil, 0); !errors.Is(err, unix.ESRCH) {
+		t.Errorf("the program is alive: %v", err)
+		_ = unix.PidfdSendSignal(program, unix.SIGKILL, nil, 0)
+	}
+	if err := c.Delete(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
