@@ -114,10 +114,13 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 }
 
 // notStarted sorts the errors of starting and running a process. A toolchain that was
-// found and cannot be started is no fault of the program's.
+// found and cannot be started is no fault of the program's, unless it was looked for where
+// the request says.
 func (r *run) notStarted(step language.Step, err error) verdict {
 	var start *sandbox.StartError
-	if errors.As(err, &start) && (step.Args[0] != r.toolchain.Program || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
+	_, ownPath := r.req.Env["PATH"]
+	elsewhere := step.Args[0] != r.toolchain.Program || ownPath && !strings.Contains(step.Args[0], "/")
+	if errors.As(err, &start) && (elsewhere || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
 		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + start.Error()}
 	}
 	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error(), retryable: isTransient(err)}

@@ -39,3 +39,17 @@ func TestNotStarted(t *testing.T) {
 		}
 	}
 }
+
+// An image names its interpreter without a directory, and a request may say where to look.
+func TestNotStartedOnItsOwnPath(t *testing.T) {
+	err := &sandbox.StartError{Program: "node", Err: syscall.ENOENT}
+	for path, want := range map[string]api.Status{"": api.StatusRuntimeError, "unset": api.StatusSandboxError} {
+		r := &run{toolchain: language.Toolchain{Program: "node"}}
+		if path != "unset" {
+			r.req.Env = map[string]string{"PATH": path}
+		}
+		if v := r.notStarted(language.Step{Args: []string{"node"}}, err); v.status != want {
+			t.Errorf("PATH %q: %s, want %s", path, v.status, want)
+		}
+	}
+}

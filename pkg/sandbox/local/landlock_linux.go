@@ -61,8 +61,10 @@ func (ch *child) rules() landlock.Rules {
 	r.DenyTCP = true
 	r.ReadExec = existing(append(c.readableHost(), c.base))
 	r.ReadWrite = append(writable, "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
-	if c.identity.root { // else the terminals of this user are open to the program
-		r.ReadWrite = append(r.ReadWrite, "/dev/pts", "/dev/ptmx")
+	// The host has so many terminals, and what makes one there makes them all. The
+	// program's own is its user's alone, if it has one.
+	if c.identity.root && ch.process.TTY != nil {
+		r.ReadWrite = append(r.ReadWrite, "/dev/pts")
 	}
 	r.ReadWrite = existing(r.ReadWrite)
 	return r
