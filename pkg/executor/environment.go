@@ -282,7 +282,7 @@ func copyFile(from sandbox.FileTree, info sandbox.FileInfo, root *os.Root, targe
 	if info.Mode&0o100 != 0 {
 		mode = 0o755
 	}
-	return writeFile(root, target, f, mode)
+	return writeFile(root, target, io.LimitReader(f, info.Size), mode) // what was counted, whoever has the file
 }
 
 func writeFile(root *os.Root, name string, content io.Reader, mode os.FileMode) error {

@@ -323,3 +323,22 @@ func TestInstallDiskLimit(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
+
+// What is copied of a file is what was counted, whoever has the file and says how long it is.
+func TestCopyFileTakesWhatWasCounted(t *testing.T) {
+	tree := newTree("f")
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := tree.WriteFile("f", strings.NewReader("longer"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyFile(tree, sandbox.FileInfo{Path: "f", Size: 4}, root, "copy"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := root.ReadFile("copy"); string(got) != "long" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -277,6 +277,19 @@ func TestMountsInTheWay(t *testing.T) {
 	}
 }
 
+// TestFileThatGrows: how much of a file is read was said when it was opened.
+func TestFileThatGrows(t *testing.T) {
+	f := serve(t)
+	c := create(t, opened(t, remote.Options{}, f), small)
+	mustPrint(t, c, shell("head -c 3000000 /dev/zero >grows; echo done"), "done\n")
+	file := must(must(c.Files(sandbox.WorkspaceDir)).Open("grows"))
+	defer file.Close()
+	mustPrint(t, c, shell("head -c 3000000 /dev/zero >>grows; echo done"), "done\n")
+	if n, err := io.Copy(io.Discard, file); n != 3000000 || err != nil {
+		t.Errorf("%d bytes of a file of 3000000, %v", n, err)
+	}
+}
+
 // What would fill a cache is written in the container, and read by the near side.
 func TestScratch(t *testing.T) {
 	f := serve(t)

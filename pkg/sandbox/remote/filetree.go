@@ -91,7 +91,7 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 	if err != nil {
 		return nil, t.failed("open", name, err)
 	}
-	return &file{tree: t, name: name, call: call, info: *answer.File}, nil
+	return &file{tree: t, name: name, call: call, info: *answer.File, left: answer.File.Size}, nil
 }
 
 // file is an open one.
@@ -100,11 +100,17 @@ type file struct {
 	name string
 	call *tunnel.Call
 	info tunnel.FileInfo
+	left int64 // bytes of those that it had when it was opened
 }
 
-// Read implements [io.Reader]. The end is one only if the other side says so.
+// Read implements [io.Reader]. The end is one only if the other side says so, or after as
+// many bytes as it has announced: it does not decide how much is read here.
 func (f *file) Read(p []byte) (int, error) {
-	n, err := f.call.Reader(channelDown).Read(p)
+	if f.left <= 0 {
+		return 0, io.EOF
+	}
+	n, err := f.call.Reader(channelDown).Read(p[:min(int64(len(p)), f.left)])
+	f.left -= int64(n)
 	if err == nil {
 		return n, nil
 	}
