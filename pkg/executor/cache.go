@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
 	"os"
+	"path"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -24,8 +25,8 @@ import (
 // it is not there yet: once, by the toolchain alone and without any user's source, in
 // a sandbox like every other.
 func (r *run) cacheMount(ctx context.Context, cache language.BuildCache) (sandbox.Mount, error) {
-	if r.toolchain.Image != "" { // one image has no say in what another finds
-		cache.Key += fmt.Sprintf("-%x", sha256.Sum256([]byte(r.toolchain.Image)))[:17]
+	if r.toolchain.Image != "" { // it has no say in what others find, nor in what a file is called
+		cache.Key = fmt.Sprintf("image-%x", sha256.Sum256(fmt.Appendf(nil, "%q %q", r.toolchain.Image, cache.Key)))[:imageKey]
 	}
 	if r.img.Elsewhere {
 		return r.keptCache(ctx, cache)
@@ -34,15 +35,18 @@ func (r *run) cacheMount(ctx context.Context, cache language.BuildCache) (sandbo
 	return sandbox.Mount{Source: dir, Target: cache.Target, Overlay: true}, err
 }
 
+// imageKey is the length of the key of an image's cache: 128 bits of a hash.
+const imageKey = len("image-") + 32
+
 // buildCache returns the directory of a build cache. It is renamed into place when
 // it is whole and never written again.
 func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string, error) {
 	if r.e.cfg.DataDir == "" {
 		return "", fmt.Errorf("%s must be prepared, and there is no data directory to keep it in", cache.Title)
 	}
-	dir := r.e.cacheDir(cache.Key)
-	if exists(dir) {
-		return dir, nil
+	dir, err := r.e.cacheDir(cache.Key)
+	if err != nil || exists(dir) {
+		return dir, err
 	}
 	unlock, err := r.e.lockCache(ctx, cache.Key)
 	if err != nil {
@@ -67,17 +71,29 @@ func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string
 	return dir, os.Rename(content, dir)
 }
 
-func (e *Executor) cacheDir(key string) string {
-	return filepath.Join(e.cfg.DataDir, "cache", "build", key)
+// cacheKey is what the key of a cache looks like: the name of a file.
+var cacheKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$`)
+
+func (e *Executor) cachesDir() string { return filepath.Join(e.cfg.DataDir, "cache", "build") }
+
+func (e *Executor) cacheDir(key string) (string, error) {
+	if !cacheKey.MatchString(key) {
+		return "", fmt.Errorf("%.80q cannot be the name of a build cache", key)
+	}
+	return filepath.Join(e.cachesDir(), key), nil
 }
 
 // lockCache makes sure that a cache is prepared once at a time on this machine.
 func (e *Executor) lockCache(ctx context.Context, key string) (unlock func(), err error) {
-	parent := filepath.Dir(e.cacheDir(key))
+	dir, err := e.cacheDir(key)
+	if err != nil {
+		return nil, err
+	}
+	parent := filepath.Dir(dir)
 	if err := errors.Join(os.MkdirAll(filepath.Dir(parent), 0o711), os.MkdirAll(parent, 0o700)); err != nil {
 		return nil, noDataDir(err)
 	}
-	return lockFile(ctx, e.cacheDir(key)+".lock")
+	return lockFile(ctx, dir+".lock")
 }
 
 func (e *Executor) notify(message string) {
@@ -100,30 +116,34 @@ func (r *run) prepare(ctx context.Context, cache language.BuildCache, content st
 	if err := root.Chmod(".", 0o777); err != nil { // past the umask
 		return err
 	}
-	if err := r.fill(ctx, cache, sandbox.Mount{Source: content, Target: cache.Target, Writable: true}, nil); err != nil {
-		return err
-	}
-	return openToReaders(root)
+	return r.fill(ctx, cache, func(tree sandbox.FileTree) error { return copyCache(tree, root, r.e.cfg.CompileDiskBytes) })
 }
 
-// fill runs the preparation, and done with what it has made. When it returns its
-// container is gone.
-func (r *run) fill(ctx context.Context, cache language.BuildCache, target sandbox.Mount, done func(sandbox.Container) error) (err error) {
+// fill runs the preparation, and done with the build directory in which it has made
+// [language.PreparedDir]. When it returns its container is gone.
+func (r *run) fill(ctx context.Context, cache language.BuildCache, done func(sandbox.FileTree) error) (err error) {
 	filler := &run{e: r.e, lang: r.lang, version: r.version, img: r.img, toolchain: r.toolchain}
 	spec := r.root()
 	spec.Tenant, spec.Level = "", "" // it is for all
 	spec.Disk = diskLimit(r.e.cfg.CompileDiskBytes)
 	spec.BuildDisk = spec.Disk
-	spec.Mounts = append(slices.Clone(r.toolchain.Mounts), target)
+	spec.Mounts = r.toolchain.Mounts
 	c, err := r.e.manager.Create(ctx, spec)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID())) }()
-	if err := filler.prepareIn(ctx, c, cache); err != nil || done == nil {
+	tree, err := c.Files(sandbox.BuildDir)
+	if err == nil {
+		err = tree.MkdirAll(path.Base(language.PreparedDir))
+	}
+	if err == nil {
+		err = filler.prepareIn(ctx, c, cache)
+	}
+	if err != nil {
 		return err
 	}
-	return done(c)
+	return done(tree)
 }
 
 // prepareIn runs the preparation in a container.
@@ -149,25 +169,42 @@ func (r *run) prepareIn(ctx context.Context, c sandbox.Container, cache language
 	return nil
 }
 
-// openToReaders gives what the sandbox's user has made to us, and lets every
-// later sandbox's user read it and put files beside it in a layer of its own.
-// Nothing runs in it any more, and no name leads out of the root: a toolchain is
-// not to be trusted either.
-func openToReaders(root *os.Root) error {
-	return fs.WalkDir(root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+// maxCacheNames bounds a walk over what a compiler has made.
+const maxCacheNames = 1 << 20
+
+// walkPrepared visits the directories and regular files of a cache in a build directory,
+// with their names in the cache: no more bytes than its disk had room for, whoever has the
+// tree. A toolchain is not to be trusted either.
+func walkPrepared(tree sandbox.FileTree, most int64, visit func(name string, info sandbox.FileInfo) error) error {
+	seen, total := 0, int64(0)
+	return tree.Walk(maxCacheNames, func(info sandbox.FileInfo) error {
+		if seen++; seen == maxCacheNames {
+			return fmt.Errorf("more than %d files", maxCacheNames)
+		}
+		name, found := strings.CutPrefix(path.Join(sandbox.BuildDir, info.Path), language.PreparedDir+"/")
+		if !found || !info.Mode.IsDir() && !info.Mode.IsRegular() {
+			return nil
+		}
+		if total += info.Size; total > most {
+			return fmt.Errorf("more than %s", humanBytes(most))
+		}
+		return visit(name, info)
+	})
+}
+
+// copyCache copies a cache out of the build directory, with the times of its files. Every
+// later sandbox's user may read it, and put files beside it in a layer of its own.
+func copyCache(tree sandbox.FileTree, root *os.Root, most int64) error {
+	return walkPrepared(tree, most, func(name string, info sandbox.FileInfo) error {
+		if info.Mode.IsDir() {
+			return errors.Join(root.Mkdir(name, 0o777), root.Chmod(name, 0o777)) // past the umask
+		}
+		f, err := tree.Open(info.Path)
 		if err != nil {
 			return err
 		}
-		if !entry.IsDir() && !entry.Type().IsRegular() {
-			return root.Remove(name)
-		}
-		if err := takeOver(root, name); err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			return root.Chmod(name, 0o777)
-		}
-		return root.Chmod(name, 0o644)
+		defer f.Close()
+		return errors.Join(writeFile(root, name, io.LimitReader(f, info.Size), 0o644), root.Chtimes(name, info.ModTime, info.ModTime))
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -32,28 +32,26 @@ func goRun(e *Executor) *run {
 	return &run{e: e, lang: lang, toolchain: goToolchain}
 }
 
-// fillCache is a preparation: it writes to the writable mount.
-func fillCache(t *testing.T, rt *fakeRuntime) func(sandbox.Process, *fakeRunning) sandbox.Exit {
+// fillCache is a preparation: it writes to the build directory, more than what is kept.
+func fillCache(rt *fakeRuntime) func(sandbox.Process, *fakeRunning) sandbox.Exit {
 	return func(sandbox.Process, *fakeRunning) sandbox.Exit {
-		c := rt.containers[len(rt.containers)-1]
-		dir := c.spec.Mounts[len(c.spec.Mounts)-1].Source
-		if err := errors.Join(
-			os.MkdirAll(filepath.Join(dir, "sub"), 0o700),
-			os.WriteFile(filepath.Join(dir, "sub", "a"), []byte("a"), 0o600),
-			os.Symlink("/etc/passwd", filepath.Join(dir, "link")),
-			syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600),
-		); err != nil {
-			t.Error(err)
-		}
+		tree := rt.containers[len(rt.containers)-1].trees[sandbox.BuildDir]
+		tree.put("prepared", nil, fs.ModeDir|0o700)
+		tree.put("prepared/sub", nil, fs.ModeDir|0o700)
+		tree.put("prepared/sub/a", []byte("a"), 0o600)
+		tree.put("prepared/link", []byte("/etc/passwd"), fs.ModeSymlink|0o777)
+		tree.put("prepared/fifo", nil, fs.ModeNamedPipe|0o600)
+		tree.put("preparedness", []byte("temporary"), 0o600)
+		tree.put("tmp", []byte("temporary"), 0o600)
 		return sandbox.Exit{}
 	}
 }
 
 func TestBuildCacheIsPreparedOnce(t *testing.T) {
 	rt := &fakeRuntime{}
-	rt.program = fillCache(t, rt)
+	rt.program = fillCache(rt)
 	var notes []string
-	e := New(rt, Config{DataDir: t.TempDir(), Notify: func(m string) { notes = append(notes, m) }})
+	e := New(rt, Config{DataDir: t.TempDir(), CompileDiskBytes: 1 << 20, Notify: func(m string) { notes = append(notes, m) }})
 	var group sync.WaitGroup
 	dirs := make([]string, 4)
 	for i := range dirs {
@@ -80,7 +78,7 @@ func TestBuildCacheIsPreparedOnce(t *testing.T) {
 // checkPrepared looks at the container of a preparation and at what it made.
 func checkPrepared(t *testing.T, c *fakeContainer, dir string) {
 	t.Helper()
-	if m := c.spec.Mounts; len(m) != 2 || m[0].Source != "/opt/go" || m[1].Target != "/cache" || !m[1].Writable || m[1].Overlay {
+	if m := c.spec.Mounts; len(m) != 1 || m[0].Source != "/opt/go" {
 		t.Errorf("mounts %+v", m)
 	}
 	if f := c.trees[sandbox.WorkspaceDir].names["go.mod"]; string(f.content) != "module x\n" {
@@ -91,7 +89,10 @@ func checkPrepared(t *testing.T, c *fakeContainer, dir string) {
 			t.Errorf("%s: %v, %v; want %v", name, info, err, mode)
 		}
 	}
-	for _, name := range []string{"link", "fifo"} {
+	if info, err := os.Lstat(filepath.Join(dir, "sub/a")); err != nil || info.ModTime().Unix() != 1 {
+		t.Errorf("sub/a is of %v, %v", info.ModTime(), err)
+	}
+	for _, name := range []string{"link", "fifo", "tmp", "preparedness"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s is in the cache: %v", name, err)
 		}
@@ -138,6 +139,22 @@ func TestFailedPreparationLeavesNothing(t *testing.T) {
 			}
 			rt.checkDeleted(t)
 		})
+	}
+}
+
+// What a compiler leaves is bounded by the disk that it had, whoever tells how much it is.
+func TestPreparedIsBounded(t *testing.T) {
+	tree := newTree("prepared/a", "prepared/b", "elsewhere")
+	var seen []string
+	visit := func(name string, _ sandbox.FileInfo) error { seen = append(seen, name); return nil }
+	tree.edit("elsewhere", func(f *fakeFile) { f.Size = 1 << 40 })
+	tree.edit("prepared/a", func(f *fakeFile) { f.Size = 600 })
+	tree.edit("prepared/b", func(f *fakeFile) { f.Size = 400 })
+	if err := walkPrepared(tree, 1000, visit); err != nil || !slices.Equal(seen, []string{"a", "b"}) {
+		t.Errorf("%q, %v", seen, err)
+	}
+	if err := walkPrepared(tree, 999, visit); err == nil {
+		t.Error("there is more than its disk had room for")
 	}
 }
 

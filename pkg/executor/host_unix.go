@@ -57,11 +57,6 @@ func stillNamed(f *os.File, name string) error {
 	return err
 }
 
-// takeOver makes us the owner of a file, never of what a link points to.
-func takeOver(root *os.Root, name string) error {
-	return root.Lchown(name, os.Geteuid(), os.Getegid())
-}
-
 func isNoSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

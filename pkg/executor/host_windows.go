@@ -13,8 +13,6 @@ func lockDir(dir string, _ bool) (unlock func(), err error) {
 	return func() {}, err
 }
 
-func takeOver(*os.Root, string) error { return nil }
-
 func isNoSpace(error) bool { return false }
 
 func isTransient(err error) bool { return os.IsTimeout(err) }

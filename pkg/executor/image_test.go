@@ -197,7 +197,7 @@ func (k *keepingRuntime) Keep(_ context.Context, spec sandbox.Spec, name string,
 func keptRun(rt sandbox.Runtime, dataDir string) *run {
 	lang, _, _ := language.Lookup("go")
 	img := sandbox.Image{Name: "img:1", Digest: "sha256:1", Elsewhere: true}
-	return &run{e: New(rt, Config{DataDir: dataDir}), lang: lang, img: img, toolchain: language.Toolchain{Language: "go", Program: "go", Image: img.Digest}}
+	return &run{e: New(rt, Config{DataDir: dataDir, CompileDiskBytes: 1 << 20}), lang: lang, img: img, toolchain: language.Toolchain{Language: "go", Program: "go", Image: img.Digest}}
 }
 
 // A build cache for an image that is elsewhere is prepared once, in a container of
@@ -205,15 +205,15 @@ func keptRun(rt sandbox.Runtime, dataDir string) *run {
 func TestCacheIsKeptElsewhere(t *testing.T) {
 	rt := &keepingRuntime{fakeRuntime: &fakeRuntime{}, kept: map[string][]string{}}
 	rt.program = func(_ sandbox.Process, r *fakeRunning) sandbox.Exit {
-		tree := r.container.trees["/cache"]
-		tree.put("pkg/a", []byte("abc"), 0o600)
-		tree.put("tool", []byte("x"), 0o700)
+		tree := r.container.trees[sandbox.BuildDir]
+		tree.put("prepared/pkg/a", []byte("abc"), 0o600)
+		tree.put("prepared/tool", []byte("x"), 0o700)
 		return sandbox.Exit{}
 	}
 	r := keptRun(rt, t.TempDir())
 	for range 2 {
 		mount, err := r.cacheMount(t.Context(), cacheUnderTest)
-		if err != nil || mount.Target != "/cache" || !mount.Overlay || mount.Source != "" || !strings.HasPrefix(mount.Kept, "go-1.26-") || len(mount.Kept) != len("go-1.26-")+16 {
+		if err != nil || mount.Target != "/cache" || !mount.Overlay || mount.Source != "" || !strings.HasPrefix(mount.Kept, "image-") || len(mount.Kept) != imageKey {
 			t.Fatalf("mount %+v, %v", mount, err)
 		}
 		if diff := cmp.Diff([]string{"pkg/a 644 3", "tool 744 1"}, rt.kept["go "+mount.Kept]); diff != "" {
@@ -229,6 +229,40 @@ func TestCacheIsKeptElsewhere(t *testing.T) {
 	mount, err := other.cacheMount(t.Context(), cacheUnderTest)
 	if err != nil || len(rt.kept) != 2 {
 		t.Errorf("another image has the same cache: %+v, %v", mount, err)
+	}
+}
+
+// What an image says names no file: nothing is made beside its caches, and it never has
+// the cache of another image or of this machine.
+func TestCacheOfAnImageStaysInItsPlace(t *testing.T) {
+	rt := &fakeRuntime{}
+	rt.program = fillCache(rt)
+	e := New(rt, Config{DataDir: t.TempDir(), CompileDiskBytes: 1 << 20})
+	seen := map[string]bool{}
+	for _, image := range []string{"", "sha256:1", "sha256:2"} {
+		for _, key := range []string{"go-1.26", "go-1.22/../../../../x", "go-1.26/y", "..", "", "go-1.26\x00", strings.Repeat("1", 300)} {
+			r := goRun(e)
+			r.toolchain.Image = image
+			cache := cacheUnderTest
+			cache.Key = key
+			mount, err := r.cacheMount(t.Context(), cache)
+			if image == "" && key != "go-1.26" {
+				if err == nil {
+					t.Errorf("a cache of this machine is called %.40q", mount.Source)
+				}
+				continue
+			}
+			if err != nil || seen[mount.Source] || filepath.Dir(mount.Source) != filepath.Join(e.cfg.DataDir, "cache", "build") {
+				t.Errorf("%q, %.40q: %+v, %v", image, key, mount, err)
+			}
+			seen[mount.Source] = true
+		}
+	}
+	if left := leftIn(t, e.cfg.DataDir); !slices.Equal(left, []string{"cache"}) {
+		t.Errorf("made %q", left)
+	}
+	if left := leftIn(t, filepath.Join(e.cfg.DataDir, "cache", "build")); len(left) != len(seen) {
+		t.Errorf("made %q", left)
 	}
 }
 
@@ -255,8 +289,8 @@ func TestKeepStopsWithItsTree(t *testing.T) {
 	rt := &keepingRuntime{fakeRuntime: &fakeRuntime{}, kept: map[string][]string{}}
 	broken := errors.New("the tree is gone")
 	tree := &fakeTree{names: map[string]fakeFile{}, walkErr: broken}
-	tree.put("a", []byte("a"), 0o600)
-	err := keep(t.Context(), rt, sandbox.Spec{}, "x", func(w *tar.Writer) error { return archiveTree(w, tree) })
+	tree.put("prepared/a", []byte("a"), 0o600)
+	err := keep(t.Context(), rt, sandbox.Spec{}, "x", func(w *tar.Writer) error { return archiveCache(w, tree, 1<<20) })
 	if !errors.Is(err, broken) || len(rt.kept) > 0 {
 		t.Errorf("%v, kept %v", err, rt.kept)
 	}

@@ -43,12 +43,8 @@ func (r *run) keptCache(ctx context.Context, cache language.BuildCache) (sandbox
 		}
 	}
 	r.e.notify("preparing " + cache.Title + ", once for " + r.img.Name)
-	err := r.fill(ctx, cache, empty, func(c sandbox.Container) error {
-		tree, err := c.Files(cache.Target)
-		if err != nil {
-			return err
-		}
-		return keep(ctx, keeper, r.root(), cache.Key, func(w *tar.Writer) error { return archiveTree(w, tree) })
+	err := r.fill(ctx, cache, func(tree sandbox.FileTree) error {
+		return keep(ctx, keeper, r.root(), cache.Key, func(w *tar.Writer) error { return archiveCache(w, tree, r.e.cfg.CompileDiskBytes) })
 	})
 	if err != nil {
 		err = fmt.Errorf("prepare %s: %w", cache.Title, err)
@@ -137,24 +133,18 @@ func unlessRead(wrote, read error) error {
 	return wrote
 }
 
-// maxArchived bounds the names of a tree that is kept.
-const maxArchived = 1 << 20
-
-// archiveTree writes the directories and regular files of a tree.
-func archiveTree(w *tar.Writer, tree sandbox.FileTree) error {
-	return tree.Walk(maxArchived, func(info sandbox.FileInfo) error {
-		switch {
-		case info.Mode.IsDir():
-			return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: info.Path + "/", Mode: 0o755, ModTime: info.ModTime})
-		case !info.Mode.IsRegular():
-			return nil
+// archiveCache writes the directories and regular files of a cache in a build directory.
+func archiveCache(w *tar.Writer, tree sandbox.FileTree, most int64) error {
+	return walkPrepared(tree, most, func(name string, info sandbox.FileInfo) error {
+		if info.Mode.IsDir() {
+			return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: info.ModTime})
 		}
 		f, err := tree.Open(info.Path)
 		if err != nil {
 			return err
 		}
 		defer f.Close()
-		return archiveFile(w, &tar.Header{Name: info.Path, Mode: int64(info.Mode.Perm()&0o111 | 0o644), Size: info.Size, ModTime: info.ModTime}, f)
+		return archiveFile(w, &tar.Header{Name: name, Mode: int64(info.Mode.Perm()&0o111 | 0o644), Size: info.Size, ModTime: info.ModTime}, f)
 	})
 }
 

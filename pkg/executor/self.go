@@ -158,7 +158,7 @@ func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) 
 	removed, err = reclaimCopies(ctx, dataDir)
 	e := &Executor{cfg: Config{DataDir: dataDir}}
 	old, oldErr := e.environments().prune("")
-	caches, cachesErr := reclaimUnfinished(filepath.Dir(e.cacheDir("any")), unfinished)
+	caches, cachesErr := reclaimUnfinished(e.cachesDir(), unfinished)
 	versions, versionsErr := reclaimUnfinished(filepath.Dir(newVersionCache(dataDir).path), unfinishedVersions)
 	return slices.Concat(removed, old, caches, versions), errors.Join(err, oldErr, cachesErr, versionsErr)
 }

@@ -66,6 +66,7 @@ func (w bareWorld) local(word string) string {
 		cache = filepath.Join(w.dir, "cache")
 	}
 	return strings.NewReplacer(
+		PreparedDir, cache,
 		sandbox.WorkspaceDir, filepath.Join(w.dir, "workspace"),
 		sandbox.BuildDir, filepath.Join(w.dir, "build"),
 		goCacheDir, cache,

@@ -92,9 +92,9 @@ func goBuildFlags() []string {
 
 // goEnv is the environment of every go command. Nothing is downloaded, nothing
 // is configured from files, and nothing is written to the workspace.
-func goEnv() []string {
+func goEnv(cache string) []string {
 	return []string{
-		"GOCACHE=" + goCacheDir,
+		"GOCACHE=" + cache,
 		"GOPATH=" + sandbox.BuildDir + "/gopath",
 		"GOTMPDIR=" + sandbox.BuildDir, // beside the output: a rename instead of a copy
 		"GOENV=off",
@@ -122,7 +122,7 @@ find "$GOCACHE" -type f -exec touch -d '2037-12-31 00:00:00' {} +`
 func goCache(tc Toolchain) BuildCache {
 	prepare := Step{
 		Args: []string{"/bin/sh", "-c", goPrepare, "prepare", tc.Program},
-		Env:  goEnv(),
+		Env:  goEnv(PreparedDir),
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%q %q", prepare.Args, prepare.Env)
@@ -154,7 +154,7 @@ func (goLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 		Caches: []BuildCache{goCache(tc)},
 		Compile: &Step{
 			Args: append(args, pkg.targets...),
-			Env:  append(goEnv(), "GOMAXPROCS="+strconv.Itoa(wholeCPUs(res.CompileCPUs))),
+			Env:  append(goEnv(goCacheDir), "GOMAXPROCS="+strconv.Itoa(wholeCPUs(res.CompileCPUs))),
 			Dir:  path.Join(sandbox.WorkspaceDir, pkg.dir),
 		},
 		Run: func(sandbox.FileTree) (Step, error) {

@@ -36,6 +36,9 @@ func (h Host) insideToolchain(ctx context.Context, s search, name string) (Toolc
 	if err != nil {
 		return Toolchain{}, err
 	}
+	if err := checkVersion(version); err != nil {
+		return Toolchain{}, fmt.Errorf("%s of the image %s does not say what it was asked: %w", name, h.Image.Name, err)
+	}
 	if tooOld(version, s.Oldest) {
 		return Toolchain{}, fmt.Errorf("the image %s has %s %s; the oldest that works is %s", h.Image.Name, s.Title, version, s.Oldest)
 	}

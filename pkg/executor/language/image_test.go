@@ -99,6 +99,9 @@ func TestMissingInAnImage(t *testing.T) {
 		{"python", map[string]string{"python3 --version": "Segmentation fault\n"}, nil, "python3 of the image img:1 does not say what it was asked: Segmentation fault"},
 		{"python", map[string]string{"python3 --version": "Python 3.12.1\n"}, nil, "the image img:1 has no program python3 or python"}, // it lies, and cannot be found
 		{"javascript", map[string]string{"node --version": "v22." + strings.Repeat("1", 300) + "\n"}, nil, "does not say what it was asked"},
+		{"go", map[string]string{"go version": "go version go1.22/../../../../x linux/amd64\n"}, nil, `go of the image img:1 does not say what it was asked: "1.22/../../../../x" is no version`},
+		{"java", map[string]string{"javac -version": "javac 21/y\n"}, nil, `"21/y" is no version`},
+		{"javascript", map[string]string{"node --version": "v22.3.0/..\n"}, nil, `"22.3.0/.." is no version`},
 		{"rust", map[string]string{"rustc --version": "rustc 1.95.0"}, nil, "the image img:1 has rustc 1.95.0, but no cc for it to link with"},
 		{"go", nil, errors.New("the engine is gone"), "the engine is gone"},
 	} {
@@ -108,6 +111,23 @@ func TestMissingInAnImage(t *testing.T) {
 		if len(found) > 0 || len(missing) == 0 || !strings.Contains(missing[0].Reason, tc.want) {
 			t.Errorf("%s: found %v, missing %v, want %q", tc.language, found, missing, tc.want)
 		}
+	}
+}
+
+// What was remembered before versions were looked at is no better for it.
+func TestRememberedVersionIsLookedAt(t *testing.T) {
+	lang, _, _ := Lookup("go")
+	cache := &countingCache{values: map[string]string{}}
+	f := &fakeImage{answers: map[string]string{"go version": "go version go1.26.1 linux/amd64\n"}}
+	host := Host{Image: f.image("sha256:1"), Cache: cache}
+	if found, missing := lang.Find(t.Context(), host); len(found) != 1 {
+		t.Fatal(missing)
+	}
+	for key := range cache.values {
+		cache.values[key] = "1.26.1/../x"
+	}
+	if found, missing := lang.Find(t.Context(), host); len(found) != 0 || !strings.Contains(missing[0].Reason, "is no version") {
+		t.Errorf("found %v, missing %v", found, missing)
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 // small source takes.
 const (
 	javacCacheDir = "/cache/javac"
-	javacArchive  = javacCacheDir + "/javac.jsa"
+	javacArchive  = "javac.jsa"
 	oldestArchive = 13 // the release that can write such archives
 )
 
@@ -72,7 +72,7 @@ func javacCache(tc Toolchain) []BuildCache {
 		return nil
 	}
 	args := append([]string{tc.Compiler}, javacTuning()...)
-	prepare := Step{Args: append(args, "-J-XX:ArchiveClassesAtExit="+javacArchive,
+	prepare := Step{Args: append(args, "-J-XX:ArchiveClassesAtExit="+PreparedDir+"/"+javacArchive,
 		"-proc:none", "-d", sandbox.BuildDir+"/warmup", "WarmUp.java")}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%q %s", prepare.Args, javacWarmUp)
@@ -98,5 +98,5 @@ func javacArchiveFlags(tc Toolchain) []string {
 	if javaMajor(tc.Version) < oldestArchive {
 		return nil
 	}
-	return []string{"-J-XX:SharedArchiveFile=" + javacArchive, "-J-Xlog:cds=off", "-J-Xlog:cds+dynamic=off"}
+	return []string{"-J-XX:SharedArchiveFile=" + javacCacheDir + "/" + javacArchive, "-J-Xlog:cds=off", "-J-Xlog:cds+dynamic=off"}
 }

@@ -175,6 +175,10 @@ type Step struct {
 	Dir  string   // empty means the workspace
 }
 
+// PreparedDir is where a preparation leaves the files of a cache: in the build directory,
+// whose limit is that of the disk which it may take.
+const PreparedDir = sandbox.BuildDir + "/prepared"
+
 // BuildCache is a directory that is prepared once for a toolchain by running
 // Prepare in a sandbox without any user's source, and is read-only ever after.
 type BuildCache struct {
@@ -182,7 +186,7 @@ type BuildCache struct {
 	Key string
 	// Target is where it is mounted, with a private writable layer.
 	Target string
-	// Prepare fills Target.
+	// Prepare fills [PreparedDir].
 	Prepare Step
 	// Files are written to the workspace before Prepare runs.
 	Files map[string][]byte

@@ -68,6 +68,9 @@ func (h Host) toolchain(ctx context.Context, s search, c candidate) (Toolchain, 
 	if err != nil {
 		return Toolchain{}, err
 	}
+	if err := checkVersion(version); err != nil {
+		return Toolchain{}, fmt.Errorf("%s cannot be used: %w", c.Program, err)
+	}
 	if err := h.check(s, c, version); err != nil {
 		return Toolchain{}, err
 	}

@@ -3,8 +3,20 @@ package language
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 )
+
+// versionForm is what every version looks like: one becomes part of file names, flags
+// and messages, and the programs of an image say what they like.
+var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_~-]{0,63}$`)
+
+func checkVersion(version string) error {
+	if !versionForm.MatchString(version) {
+		return fmt.Errorf("%.80q is no version", version)
+	}
+	return nil
+}
 
 // compareVersions orders names by the numbers in them, as people read them:
 // 3.9 < 3.12, java-17 < java-21, and a name that another one continues comes
