@@ -35,6 +35,7 @@ const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 32 << 10
+	stalled       = time.Minute // of a connection of many streams that takes nothing
 )
 
 // heartbeat keeps the usual proxies, which give up after 30 seconds or a minute,
@@ -124,6 +125,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	d.http = &http.Server{
 		Handler: d.server, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ConnContext: withPeer,
+		HTTP2:       &http.HTTP2Config{WriteByteTimeout: stalled},
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
 	}
 	d.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address(cfg.Server))

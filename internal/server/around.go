@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -38,7 +37,7 @@ func (s *Server) around(mux *http.ServeMux) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey, id))
 		w.Header().Set("X-Request-Id", id)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		seen := &seen{ResponseWriter: w}
+		seen := s.watched(w, r)
 		begin := time.Now()
 		_, route := mux.Handler(r)
 		defer func() {
@@ -88,29 +87,6 @@ func unknownRoute(mux *http.ServeMux, w http.ResponseWriter, r *http.Request) er
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return &api.Problem{Type: "about:blank", Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("%.80q answers %s only", r.URL.Path, strings.Join(allowed, ", "))}
 }
-
-// seen remembers the status of an answer.
-type seen struct {
-	http.ResponseWriter
-	status int
-}
-
-func (s *seen) WriteHeader(status int) {
-	if s.status == 0 {
-		s.status = status
-	}
-	s.ResponseWriter.WriteHeader(status)
-}
-
-func (s *seen) Write(p []byte) (int, error) {
-	if s.status == 0 {
-		s.status = http.StatusOK
-	}
-	return s.ResponseWriter.Write(p)
-}
-
-// Unwrap is for [http.ResponseController].
-func (s *seen) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // foreign refuses what a web page elsewhere may have made a browser on this
 // machine send: nobody else calls a server on loopback by another name (DNS
@@ -166,15 +142,14 @@ func (s *Server) keyed(next http.Handler) http.Handler {
 
 // answer writes v as JSON.
 func (s *Server) answer(w http.ResponseWriter, status int, kind string, v any) {
-	text, err := json.Marshal(v)
+	text, err := encode(v)
 	if err != nil {
 		s.Log.Error("an answer cannot be written", "error", err.Error())
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTimeout))
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n'))
+	_ = text.writeTo(w) // else nobody is there
 }

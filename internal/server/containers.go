@@ -180,13 +180,15 @@ func (s *Server) keep(w http.ResponseWriter, r *http.Request, who auth.Principal
 	if err := s.drained(); err != nil {
 		return err
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(keepTimeout)) // not every test server can
+	defer func() {                                           // for what was not read
+		_ = control.SetReadDeadline(time.Now().Add(s.BodyTimeout))
+	}()
 	root, err := s.planned(r.Context(), specOf(r), r.URL.Query().Get("digest"))
 	if err != nil {
 		return err
 	}
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(keepTimeout)) // not every test server can
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if err := s.Containers.Kept.Keep(r.Context(), keyOf(who, root.Image, r.PathValue("name")), r.Body); err != nil {
 		return keepProblem(err)
 	}

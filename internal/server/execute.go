@@ -53,7 +53,7 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
-	req, err := s.read(w, r)
+	req, err := s.read(w, r, who.Tenant)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 	describe(span, result)
 	span.End()
 	ended(result)
-	if err != nil {
+	if result == nil {
 		return nil, wire.Refused(err)
 	}
 	s.metrics.ended(result)
@@ -178,10 +178,10 @@ func problem(err error) (*api.Problem, time.Duration) {
 
 // fail answers an error.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // nobody is there
-	}
 	p, retryAfter := problem(err)
+	if r.Context().Err() != nil && p.Status >= http.StatusInternalServerError {
+		return // it failed because nobody is there
+	}
 	if p.Status >= http.StatusInternalServerError {
 		s.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(r), "error", err.Error())
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
@@ -37,6 +37,9 @@ type Options struct {
 	Imports executor.ImportPolicy
 	// MaxBodyBytes bounds a request body.
 	MaxBodyBytes int64
+	// BodyTimeout is how long a body may take to arrive, AnswerTimeout how long an
+	// answer may wait for its reader; 0 means a minute, and 30 seconds.
+	BodyTimeout, AnswerTimeout time.Duration
 	// Containers are what other servers may have here; nil gives them nothing.
 	Containers *Containers
 	// LoopbackOnly refuses requests that a web page elsewhere could have made:
@@ -50,7 +53,7 @@ type Server struct {
 	decoder  *wire.Decoder
 	document []byte
 	metrics  *metrics
-	bodies   *semaphore.Weighted
+	bodies   *bodies
 	node     string         // tells this server from others
 	guests   sync.WaitGroup // containers of other servers
 	arriving arriving       // connections that they are to have
@@ -64,18 +67,16 @@ type Server struct {
 	catalogue catalogue
 }
 
-// bodyShare is how many bodies of the largest size may be in memory together.
-const bodyShare = 8
-
 // New makes a server. What runs does so with the values of ctx, and not until its
 // end.
 func New(ctx context.Context, o Options) (*Server, error) {
 	registry := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	o.BodyTimeout, o.AnswerTimeout = cmp.Or(o.BodyTimeout, bodyTimeout), cmp.Or(o.AnswerTimeout, answerTimeout)
 	s := &Server{
 		Options: o,
 		decoder: wire.NewDecoder(registry),
 		metrics: newMetrics(o.Ledger),
-		bodies:  semaphore.NewWeighted(bodyShare * o.MaxBodyBytes),
+		bodies:  newBodies(bodyShare * o.MaxBodyBytes),
 		node:    newNode(),
 		began:   time.Now(),
 	}

@@ -1,12 +1,10 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"mime"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
@@ -54,18 +52,22 @@ func (s *stream) send(event api.Event) error {
 	if !s.begun {
 		s.begin()
 	}
-	text, err := json.Marshal(event)
+	text, err := encode(event)
 	if err != nil {
 		return err
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(answerTimeout))
 	if s.kind == eventStream {
-		_, err = fmt.Fprintf(s.w, "id: %d\nevent: %s\ndata: %s\n\n", event.Seq, event.Type, text)
-	} else {
-		_, err = s.w.Write(append(text, '\n'))
+		if _, err := fmt.Fprintf(s.w, "id: %d\nevent: %s\ndata: ", event.Seq, event.Type); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if err := text.writeTo(s.w); err != nil {
 		return err
+	}
+	if s.kind == eventStream {
+		if _, err := s.w.Write([]byte("\n")); err != nil { // the end of the event
+			return err
+		}
 	}
 	return s.control.Flush()
 }

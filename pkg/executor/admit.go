@@ -63,7 +63,8 @@ func (a *Admitted) Limits() api.ResourceLimits { return a.run.resourceLimits() }
 // of the result.
 func (a *Admitted) Queued(d time.Duration) { a.run.queued = d }
 
-// Run runs what was admitted; see [Executor.Run].
+// Run runs what was admitted; see [Executor.Run]. What is refused after the first event
+// has a result as well, for the events to end with.
 func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -76,7 +77,7 @@ func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 		err = r.execute(ctx)
 	}
 	var input *InputError
-	if errors.As(err, &input) {
+	if errors.As(err, &input) && r.events.refuse() {
 		return nil, input
 	}
 	if cancelled(ctx, err) {
@@ -84,5 +85,8 @@ func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 	}
 	result := r.result(err)
 	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})
+	if input != nil {
+		return result, input
+	}
 	return result, nil
 }

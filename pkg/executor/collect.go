@@ -2,7 +2,6 @@ package executor
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -24,6 +23,15 @@ const (
 	maxCollectFiles     = 4096
 	maxCollectBytes     = 64 << 20
 	maxWalk             = 200_000 // names that are looked at
+	// maxPath is the longest path that is collected: Linux opens no longer one.
+	maxPath = 4096
+	// maxRemembered bounds the paths that are remembered from before the run, in bytes
+	// together. What is forgotten counts as changed.
+	maxRemembered = 32 << 20
+	// maxSkipped bounds what is said to have been skipped, maxSkippedText each path and
+	// reason, in bytes.
+	maxSkipped     = 1000
+	maxSkippedText = 256
 )
 
 // collected is what came out of a workspace.
@@ -35,9 +43,11 @@ type collected struct {
 
 // snapshot remembers what the workspace holds before the program runs.
 func snapshot(tree sandbox.FileTree) (map[string]sandbox.FileInfo, error) {
-	before := map[string]sandbox.FileInfo{}
+	before, left := map[string]sandbox.FileInfo{}, maxRemembered
 	err := tree.Walk(maxWalk, func(f sandbox.FileInfo) error {
-		before[f.Path] = f
+		if left -= len(f.Path); left >= 0 {
+			before[f.Path] = f
+		}
 		return nil
 	})
 	if err != nil {
@@ -59,14 +69,15 @@ func (r *run) gatherFiles(before map[string]sandbox.FileInfo) collected {
 	if r.req.OnFile != nil {
 		g.bytesLeft = max(r.disk.Bytes, g.bytesLeft) // streamed, not held
 	}
-	if err := r.workspace.Walk(maxWalk, g.visit); err != nil && !errors.Is(err, errEnough) {
+	if err := r.workspace.Walk(maxWalk, g.visit); err != nil {
 		g.out.err = fmt.Errorf("collect what the program has made: %w", err)
 	}
 	slices.SortFunc(g.out.skipped, func(a, b api.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
+	if g.untold > 0 {
+		g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: "…", Reason: fmt.Sprintf("%d more were skipped", g.untold)})
+	}
 	return g.out
 }
-
-var errEnough = errors.New("enough files")
 
 type gatherer struct {
 	run       *run
@@ -74,6 +85,7 @@ type gatherer struct {
 	out       collected
 	filesLeft int
 	bytesLeft int64
+	untold    int // that were skipped, and are not in out
 }
 
 func (g *gatherer) visit(f sandbox.FileInfo) error {
@@ -84,15 +96,14 @@ func (g *gatherer) visit(f sandbox.FileInfo) error {
 		return nil
 	}
 	switch {
+	case len(f.Path) > maxPath:
+		g.skip(f, fmt.Sprintf("the path is longer than %d bytes", maxPath))
 	case !utf8.ValidString(f.Path):
 		g.skip(f, "the name is not valid UTF-8")
 	case !f.Mode.IsRegular() && !fault.Off("collect", "kinds of files"):
 		g.skip(f, "not a regular file: "+kind(f.Mode))
 	case g.filesLeft == 0:
 		g.skip(f, "too many files")
-		if len(g.out.skipped) > maxCollectFiles {
-			return errEnough
-		}
 	case f.Size > g.bytesLeft && !fault.Off("collect", "sizes"):
 		g.skip(f, fmt.Sprintf("too large: %s, with %s left of what is collected", humanBytes(f.Size), humanBytes(g.bytesLeft)))
 	default:
@@ -110,7 +121,20 @@ func (g *gatherer) wanted(f sandbox.FileInfo) bool {
 }
 
 func (g *gatherer) skip(f sandbox.FileInfo, reason string) {
-	g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: toUTF8([]byte(f.Path)), Reason: reason})
+	if len(g.out.skipped) == maxSkipped {
+		g.untold++
+		return
+	}
+	g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: shortened(f.Path), Reason: shortened(reason)})
+}
+
+// shortened is the beginning of a text that a program may have made as long as it likes.
+func shortened(text string) string {
+	if len(text) <= maxSkippedText {
+		return toUTF8([]byte(text))
+	}
+	head := []byte(text[:maxSkippedText])
+	return toUTF8(head[:len(head)-cutRune(head)]) + "…"
 }
 
 func (g *gatherer) take(f sandbox.FileInfo) error {
@@ -125,18 +149,32 @@ func (g *gatherer) take(f sandbox.FileInfo) error {
 		g.bytesLeft -= f.Size
 		return on(f, io.LimitReader(file, f.Size))
 	}
-	content, err := io.ReadAll(io.LimitReader(file, g.bytesLeft))
+	var read strings.Builder // which becomes a string without a copy
+	read.Grow(int(min(f.Size, g.bytesLeft)))
+	n, err := io.Copy(&read, io.LimitReader(file, g.bytesLeft))
 	if err != nil {
 		g.skip(f, "cannot be read: "+err.Error())
 		return nil
 	}
-	g.bytesLeft -= int64(len(content))
-	out := api.File{Size: int64(len(content)), Mode: fmt.Sprintf("%04o", f.Mode.Perm()), Encoding: "utf8", Content: string(content)}
-	if !utf8.Valid(content) {
-		out.Encoding, out.Content = "base64", base64.StdEncoding.EncodeToString(content)
+	g.bytesLeft -= n
+	content := read.String()
+	out := api.File{Size: n, Mode: fmt.Sprintf("%04o", f.Mode.Perm()), Encoding: "utf8", Content: content}
+	if !utf8.ValidString(content) || mostlyControls(content) {
+		out.Encoding, out.Content = "base64", base64.StdEncoding.EncodeToString([]byte(content))
 	}
 	g.out.files[f.Path] = out
 	return nil
+}
+
+// mostlyControls tells content that is no text, and six times as long in JSON.
+func mostlyControls(content string) bool {
+	n := 0
+	for i := range len(content) {
+		if c := content[i]; c < ' ' && c != '\n' && c != '\t' && c != '\r' {
+			n++
+		}
+	}
+	return 2*n > len(content)
 }
 
 func kind(m fs.FileMode) string {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -220,14 +222,55 @@ func TestCollectIsBounded(t *testing.T) {
 	}
 }
 
-func TestCollectGivesUpCounting(t *testing.T) {
+// A program can make more names than anybody wants to read, each 32 KiB long. They are
+// counted, and in no other way in the result.
+func TestSkippedFilesAreBounded(t *testing.T) {
+	const extra = 2000
 	tree := newTree()
-	for i := range 2*maxCollectFiles + 100 {
-		tree.put(fmt.Sprintf("%05d", i), nil, 0o644)
+	long := strings.Repeat(strings.Repeat("é", 127)+"/", sandbox.MaxWalkDepth)
+	for i := range maxSkipped + extra {
+		name := fmt.Sprintf("%s%05d", long, i)
+		tree.edit(name, func(f *fakeFile) { f.Mode = fs.ModeSymlink | 0o777 })
 	}
-	got := gather(tree, nil, Request{Collect: []string{"*"}})
-	if len(got.files) != maxCollectFiles || len(got.skipped) != maxCollectFiles+1 || got.err != nil {
-		t.Errorf("%d files, %d skipped, %v", len(got.files), len(got.skipped), got.err)
+	tree.put(strings.Repeat("d/", maxPath/2)+"f", nil, 0o644)
+	before, err := snapshot(tree)
+	if err != nil || len(before)*len(long) > maxRemembered {
+		t.Errorf("%d names are remembered, %v", len(before), err)
+	}
+	got := gather(tree, nil, Request{})
+	text, err := json.Marshal(got.skipped)
+	if err != nil || len(got.skipped) != maxSkipped+1 || len(text) > maxSkipped*(2*maxSkippedText+50) || len(got.files) != 0 {
+		t.Fatalf("%d skipped, %d bytes, %d files, %v", len(got.skipped), len(text), len(got.files), err)
+	}
+	if diff := cmp.Diff(api.SkippedFile{Path: "…", Reason: fmt.Sprintf("%d more were skipped", extra+1)}, got.skipped[maxSkipped]); diff != "" {
+		t.Error(diff)
+	}
+	if first := got.skipped[0]; first.Path != strings.Repeat("d/", maxSkippedText/2)+"…" || first.Reason != "the path is longer than 4096 bytes" {
+		t.Errorf("%+v", first)
+	}
+}
+
+// What an error says of a file may have its path.
+func TestReasonIsBounded(t *testing.T) {
+	tree := newTree("a")
+	tree.edit("a", func(f *fakeFile) {
+		f.openErr = &fs.PathError{Op: "open", Path: strings.Repeat("\xff", 1<<15), Err: fs.ErrPermission}
+	})
+	got := gather(tree, nil, Request{})
+	if len(got.skipped) != 1 || len(got.skipped[0].Reason) > 4*maxSkippedText || !utf8.ValidString(got.skipped[0].Reason) {
+		t.Errorf("%.500v", got.skipped)
+	}
+}
+
+// Control characters are six bytes each in JSON: what is mostly such is sent as what it
+// is, bytes.
+func TestControlsAreNoText(t *testing.T) {
+	tree := newTree()
+	for content, want := range map[string]string{"\x00\x00a": "base64", "\x1b[1mbold\x1b[0m": "utf8", "\n\r\t\n": "utf8", "": "utf8", "a\x00b\x00": "utf8"} {
+		tree.put("f", []byte(content), 0o644)
+		if got := gather(tree, nil, Request{}).files["f"]; got.Encoding != want || got.Size != int64(len(content)) {
+			t.Errorf("%q: %+v, want %s", content, got, want)
+		}
 	}
 }
 

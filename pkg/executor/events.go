@@ -41,6 +41,14 @@ func (e *emitter) emit(event api.Event) error {
 	return e.err
 }
 
+// refuse ends the events before the first one; it is false when there was one already.
+func (e *emitter) refuse() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ended = e.ended || e.seq == 0
+	return e.seq == 0
+}
+
 // heartbeats sends one whenever nothing else was sent for an interval, so that
 // nobody between us and the caller takes the stream for dead, until stop is
 // called. An interval of zero sends none.

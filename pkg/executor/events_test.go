@@ -4,8 +4,11 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 func TestEventsAreNumberedWithoutGaps(t *testing.T) {
@@ -50,5 +53,39 @@ func TestNoSinkNoEvents(t *testing.T) {
 	var e emitter
 	if err := e.emit(api.Event{}); err != nil || e.seq != 0 {
 		t.Errorf("%v, number %d", err, e.seq)
+	}
+}
+
+// What is refused after a heartbeat, or a start, has a result for its last event, and one
+// that nothing was sent of never sends anything.
+func TestRefusedAfterEvents(t *testing.T) {
+	for name, wait := range map[string]time.Duration{"before": 0, "after": 3 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			var events []api.Event
+			rt := &fakeRuntime{createErr: &sandbox.UnsupportedError{What: "isolation full", Reason: "x"}, onCreate: func() { time.Sleep(wait) }}
+			e := newFakeExecutor(rt)
+			e.cfg.Heartbeat = time.Second
+			result, err := e.Run(t.Context(), echo(), collectEvents(&events))
+			time.Sleep(time.Minute)
+			var input *InputError
+			if !errors.As(err, &input) || input.Kind != InputUnsupported {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if wait == 0 {
+				if result != nil || len(events) > 0 {
+					t.Errorf("%s: %+v, %d events", name, result, len(events))
+				}
+				return
+			}
+			last := events[len(events)-1]
+			if len(events) < 2 || last.Type != api.EventResult || last.Result != result || result.Status != api.StatusSandboxError || result.Message != input.Detail || *result.Retryable {
+				t.Errorf("%s: %+v, %+v", name, result, events)
+			}
+			for i, event := range events[:len(events)-1] {
+				if event.Type != api.EventHeartbeat || event.Seq != int64(i+1) {
+					t.Errorf("%s: %+v", name, event)
+				}
+			}
+		})
 	}
 }

@@ -76,6 +76,7 @@ type Executor struct {
 	runtime sandbox.Runtime
 	manager *sandbox.Manager
 	cfg     Config
+	looks   *looks
 }
 
 // New makes an executor. Closing the runtime stays the caller's.
@@ -83,12 +84,12 @@ func New(rt sandbox.Runtime, cfg Config) *Executor {
 	if cfg.Host.Cache == nil && cfg.DataDir != "" {
 		cfg.Host.Cache = newVersionCache(cfg.DataDir)
 	}
-	return &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg}
+	return &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks()}
 }
 
 // Run runs one request. Whatever the program did, and whatever went wrong on
 // our side once the request was accepted, is in the result; the error is an
-// [*InputError]. sink may be nil.
+// [*InputError], whose result is nil unless events were sent before. sink may be nil.
 func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
 	admitted, err := e.Admit(ctx, req)
 	if err != nil {
@@ -99,6 +100,8 @@ func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result
 
 // Toolchains lists what was found for every language, and what is missing.
 func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, missing []language.Missing) {
+	held := &place{of: e.looks}
+	defer held.free()
 	images := map[string]*inside{} // one container of an image answers for all languages
 	for _, lang := range language.All() {
 		spec := sandbox.Spec{Language: lang.Info().Name, NoFetch: true} // a list is no reason to wait for gigabytes
@@ -111,7 +114,7 @@ func (e *Executor) Toolchains(ctx context.Context) (found []language.Toolchain, 
 			f, m = lang.Find(ctx, e.cfg.Host)
 		default:
 			if images[img.String()] == nil {
-				images[img.String()] = &inside{e: e, spec: spec, img: img}
+				images[img.String()] = &inside{e: e, spec: spec, img: img, place: held}
 			}
 			in := images[img.String()]
 			f, m = in.find(ctx, lang, e.cfg.Host)

@@ -61,9 +61,21 @@ func (e *Executor) find(ctx context.Context, lang language.Language, spec sandbo
 		found, missing := lang.Find(ctx, host)
 		return found, missing, nil
 	}
-	in := &inside{e: e, spec: spec, img: img}
+	key := lookKey(spec, img)
+	if failed, ok := e.looks.recall(key); ok {
+		return nil, failed.missing, failed.err
+	}
+	in := &inside{e: e, spec: spec, img: img, place: &place{of: e.looks}, key: key}
+	defer in.place.free()
 	found, missing := in.find(ctx, lang, host)
-	return found, missing, errors.Join(in.err, in.close(ctx))
+	err := errors.Join(in.err, in.close(ctx))
+	switch {
+	case in.known != nil:
+		return nil, in.known.missing, in.known.err
+	case len(found) == 0 && ctx.Err() == nil:
+		e.looks.remember(key, missing, err)
+	}
+	return found, missing, err
 }
 
 // find looks for the toolchains of a language in the image; in.err says what kept it
@@ -100,6 +112,11 @@ type inside struct {
 	spec sandbox.Spec
 	img  sandbox.Image
 	env  []string
+	// place is what container takes; key names what is looked for, if that is one thing,
+	// and known is what somebody else has found out meanwhile.
+	place *place
+	key   string
+	known *failedLook
 
 	container sandbox.Container
 	err       error // ours, not the program's
@@ -178,8 +195,15 @@ func (in *inside) open(ctx context.Context) error {
 	in.spec.Disk, in.spec.Digest = diskLimit(insideDisk), in.img.Digest
 	limited, cancel := context.WithTimeout(ctx, insideWait)
 	defer cancel()
-	container, err := in.e.manager.Create(limited, in.spec)
-	in.container, in.err = container, in.late(ctx, limited, err, "no container of it could be made")
+	err := in.place.take(limited)
+	if failed, known := in.e.looks.recall(in.key); err == nil && known {
+		in.known, in.err = &failed, errKnown
+		return in.err
+	}
+	if err == nil {
+		in.container, err = in.e.manager.Create(limited, in.spec)
+	}
+	in.err = in.late(ctx, limited, err, "no container of it could be made")
 	return in.err
 }
 

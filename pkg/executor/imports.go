@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -91,13 +92,13 @@ func (r *run) planImports() error {
 
 // readImports reads the sources, or prepares that they are read where the program is
 // compiled or run. It tells whether the run may go on.
-func (r *run) readImports() bool {
+func (r *run) readImports(ctx context.Context) bool {
 	name := r.lang.Info().Name
 	if r.imports.mode == policy.Off || !policy.Knows(name) {
 		return true
 	}
 	if policy.Scans(name) {
-		r.imports.found = policy.Scan(name, r.sources(), path.Clean(r.req.Entry), r.imports.list)
+		r.imports.found = policy.Scan(ctx, name, r.sources(), path.Clean(r.req.Entry), r.imports.list)
 		return !r.imports.refuses()
 	}
 	r.imports.nonce = nonce()

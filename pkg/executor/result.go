@@ -79,6 +79,9 @@ func (r *run) fail(res *api.Result, err error) {
 	}
 	ours := Failure(err)
 	res.Status, res.Limit, res.Retryable, res.Message = ours.Status, nil, ours.Retryable, ours.Message
+	if input, refused := errors.AsType[*InputError](err); refused {
+		res.Message = input.Detail
+	}
 }
 
 // Failure is the result of a run that a failure of ours has kept from beginning.

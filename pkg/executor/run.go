@@ -153,7 +153,11 @@ func (r *run) execute(ctx context.Context) (err error) {
 			r.release()
 		}
 	}()
-	if !r.readImports() {
+	readable := r.readImports(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if !readable {
 		_ = r.accepted()
 		return nil
 	}

@@ -26,7 +26,7 @@ type javaReader struct {
 // found where they are used.
 func scanJava(name string, code []byte) *source {
 	r := javaReader{source: newSource(), file: name}
-	r.globs = []string{"java.lang"}
+	r.glob("java.lang")
 	for line, token := range language.JavaTokens(code) {
 		text := string(token)
 		if r.importing {
@@ -67,7 +67,7 @@ func (r *javaReader) conclude() {
 	case r.whole:
 		r.everything = true
 	case r.star:
-		r.globs = append(r.globs, r.path)
+		r.glob(r.path)
 	default:
 		r.rename(r.path[strings.LastIndexByte(r.path, '.')+1:], r.path)
 	}

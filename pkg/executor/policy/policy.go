@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -99,31 +100,63 @@ func ParseRule(text string) (Rule, error) {
 type List struct {
 	separator string
 	modules   map[string]bool
+	// parents are the modules that rules are about a part of, however deep.
+	parents map[string]bool
 }
 
 // NewList has those of rules that are about a language.
 func NewList(language string, rules []Rule) List {
-	l := List{separators[language], map[string]bool{}}
+	l := List{separators[language], map[string]bool{}, map[string]bool{}}
 	for _, r := range rules {
 		ours := r.Language == "" || r.Language == language || r.Language == "javascript" && language == "typescript"
-		if ours {
-			l.modules[strings.TrimPrefix(r.Module, "node:")] = true
+		if !ours {
+			continue
+		}
+		module := strings.TrimPrefix(r.Module, "node:")
+		l.modules[module] = true
+		for parent := range l.prefixes(module) {
+			if parent != module {
+				l.parents[parent] = true
+			}
 		}
 	}
 	return l
 }
 
-// Match is the rule that blocks a module, itself or one that it is part of.
-func (l List) Match(module string) (rule string, blocked bool) {
-	module = strings.TrimPrefix(module, "node:")
-	for {
-		if l.modules[module] {
-			return module, true
+// prefixes are the modules that a module is part of, from the outside in, and itself.
+func (l List) prefixes(module string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for at := 0; l.separator != ""; {
+			next := strings.Index(module[at:], l.separator)
+			if next < 0 {
+				break
+			}
+			if end := at + next; end > 0 && !yield(module[:end]) {
+				return
+			}
+			at += next + len(l.separator)
 		}
-		end := strings.LastIndex(module, l.separator)
-		if end <= 0 || l.separator == "" {
-			return "", false
-		}
-		module = module[:end]
+		yield(module)
 	}
+}
+
+// Match is the rule that blocks a module, itself or the nearest that it is part of.
+func (l List) Match(module string) (rule string, blocked bool) {
+	rule, _ = l.match(module)
+	return rule, rule != ""
+}
+
+// match tells as well how many modules it has looked up: no more than rules are deep.
+func (l List) match(module string) (rule string, steps int) {
+	module = strings.TrimPrefix(module, "node:")
+	for prefix := range l.prefixes(module) {
+		steps++
+		if l.modules[prefix] {
+			rule = prefix
+		}
+		if !l.parents[prefix] {
+			break
+		}
+	}
+	return rule, steps
 }

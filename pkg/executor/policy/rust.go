@@ -245,7 +245,7 @@ func (s *source) rustUse(file string, l *rustLexer) {
 			}
 		case t.text == "*":
 			module := strings.TrimSuffix(cmp.Or(last, prefix()), "::")
-			s.globs = append(s.globs, module)
+			s.glob(module)
 			s.add(module, file, t.line)
 		case t.text == "{":
 			prefixes, last = append(prefixes, withColons(cmp.Or(last, prefix()))), ""

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -23,8 +24,8 @@ type source struct {
 	paths map[string]int // with the first line
 	// globs are the modules all of whose names are imported, aliases the names that
 	// imported ones were given, and hidden the names that are the file's own.
-	globs   []string
-	aliases map[string][]string
+	globs   map[string]bool
+	aliases map[string]map[string]bool
 	hidden  map[string]bool
 	// everything is set when there is no telling what is imported.
 	everything bool
@@ -34,7 +35,7 @@ type source struct {
 }
 
 func newSource() *source {
-	return &source{paths: map[string]int{}, aliases: map[string][]string{}, hidden: map[string]bool{}}
+	return &source{paths: map[string]int{}, globs: map[string]bool{}, aliases: map[string]map[string]bool{}, hidden: map[string]bool{}}
 }
 
 // maxNames bounds what is remembered of a file. No program by hand comes near.
@@ -59,8 +60,18 @@ func (s *source) see(path string, line int) {
 }
 
 func (s *source) rename(name, path string) {
-	if name != "_" && !slices.Contains(s.aliases[name], path) && s.room() {
-		s.aliases[name] = append(s.aliases[name], path)
+	if name == "_" || s.aliases[name][path] || !s.room() {
+		return
+	}
+	if s.aliases[name] == nil {
+		s.aliases[name] = map[string]bool{}
+	}
+	s.aliases[name][path] = true
+}
+
+func (s *source) glob(module string) {
+	if !s.globs[module] && s.room() {
+		s.globs[module] = true
 	}
 }
 
@@ -91,23 +102,37 @@ type Findings struct {
 }
 
 // Scan reads a program's sources. main is the file that is source whatever its name.
-func Scan(language string, files map[string][]byte, main string, list List) Findings {
+// Nothing is read any more when ctx is done.
+func Scan(ctx context.Context, language string, files map[string][]byte, main string, list List) Findings {
 	var f Findings
+	left := maxSteps
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		scanner := scanners[language]
 		if name != main && !slices.Contains(scanner.extensions, strings.ToLower(path.Ext(name))) {
 			continue
 		}
+		if ctx.Err() != nil {
+			f.Incomplete = "the run was cancelled while they were read"
+			break
+		}
 		s := scanner.scan(name, files[name])
-		f.Imports = append(append(f.Imports, s.imports...), s.qualified(name, list)...)
+		f.Imports = append(append(f.Imports, s.imports...), s.qualified(name, list, &left)...)
 		if s.full {
 			f.Incomplete = fmt.Sprintf("%s names more than %d modules", name, maxNames)
+		}
+		if left <= 0 {
+			f.Incomplete = fmt.Sprintf("there is more in them than can be held against the list: the last that was read is %s", name)
+			break
 		}
 	}
 	f.Imports = tidy(f.Imports)
 	f.Blocked = list.among(f.Imports)
 	return f
 }
+
+// maxSteps bounds how often a name in the sources is looked up in a list. It takes a
+// second, and all the names of the largest program that fits into a request take less.
+const maxSteps = 1 << 24
 
 // among are the rules that block imports, sorted.
 func (l List) among(imports []Import) []string {
@@ -129,50 +154,82 @@ func tidy(imports []Import) []Import {
 }
 
 // qualified are the blocked modules that the code names in full, or by what a glob
-// or an alias lets it leave out.
-func (s *source) qualified(file string, list List) (blocked []Import) {
-	var globs []string
-	for _, glob := range append(list.parents(s.everything), s.globs...) {
-		if list.below(glob) && !slices.Contains(globs, glob) {
-			globs = append(globs, glob)
+// or an alias lets it leave out. It ends when no steps are left.
+func (s *source) qualified(file string, list List, left *int) (blocked []Import) {
+	found := map[string]int{} // the rules, with the first line
+	s.eachName(list, left, func(name string, line int) {
+		rule, steps := list.match(name)
+		*left -= steps
+		if first, known := found[rule]; rule != "" && (!known || line < first) {
+			found[rule] = line
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.paths)) {
-		first, _, _ := strings.Cut(name, list.separator)
-		candidates := []string{name}
-		for _, full := range s.aliases[first] {
-			candidates = append(candidates, full+name[len(first):])
-		}
-		if len(candidates) == 1 && !s.hidden[first] {
-			for _, glob := range globs {
-				candidates = append(candidates, glob+list.separator+name)
-			}
-		}
-		for _, full := range candidates {
-			if rule, ok := list.Match(full); ok {
-				blocked = append(blocked, Import{rule, file, s.paths[name]})
-			}
-		}
+	})
+	for rule, line := range found {
+		blocked = append(blocked, Import{rule, file, line})
 	}
 	return blocked
 }
 
-// parents are the modules that rules are about a part of; none if they are not wanted.
-func (l List) parents(wanted bool) (parents []string) {
-	for rule := range l.modules {
-		if i := strings.LastIndex(rule, l.separator); wanted && i > 0 {
-			parents = append(parents, rule[:i])
+// eachName calls look with each name of the code, and with all that it may stand for of
+// what rules are about.
+func (s *source) eachName(list List, left *int, look func(name string, line int)) {
+	globs, reaches := list.globs(s), map[string]reach{}
+	for name, line := range s.paths {
+		if *left <= 0 {
+			return
+		}
+		look(name, line)
+		first, _, _ := strings.Cut(name, list.separator)
+		aliases, renamed := s.aliases[first]
+		if _, known := reaches[first]; renamed && !known {
+			reaches[first] = list.reach(aliases, left)
+		}
+		for module := range reaches[first].parents {
+			look(module+name[len(first):], line)
+		}
+		for rule := range reaches[first].rules {
+			look(rule, line)
+		}
+		if renamed || s.hidden[first] {
+			continue
+		}
+		for _, glob := range globs {
+			look(glob+list.separator+name, line)
 		}
 	}
-	return parents
 }
 
-// below tells whether any rule is about something in a module.
-func (l List) below(module string) bool {
-	for rule := range l.modules {
-		if _, is := strings.CutPrefix(rule, module+l.separator); is {
-			return true
+// globs are the modules all of whose names are imported and which rules are about a part
+// of.
+func (l List) globs(s *source) (globs []string) {
+	for glob := range s.globs {
+		if l.parents[glob] {
+			globs = append(globs, glob)
 		}
 	}
-	return false
+	for rule := range l.modules {
+		if i := strings.LastIndex(rule, l.separator); s.everything && i > 0 {
+			globs = append(globs, rule[:i])
+		}
+	}
+	slices.Sort(globs)
+	return slices.Compact(globs)
+}
+
+// reach is what of some modules rules are about: such as have rules below them, and the
+// rules that block the others, with all that is in them.
+type reach struct{ parents, rules map[string]bool }
+
+func (l List) reach(modules map[string]bool, left *int) reach {
+	found := reach{map[string]bool{}, map[string]bool{}}
+	for module := range modules {
+		rule, steps := l.match(module)
+		*left -= steps
+		if l.parents[module] {
+			found.parents[module] = true
+		} else if rule != "" {
+			found.rules[rule] = true
+		}
+	}
+	return found
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +23,7 @@ func modules(imports []Import) []string {
 
 // scanOne scans one file, by the default rules.
 func scanOne(language, code string) Findings {
-	return Scan(language, map[string][]byte{"main": []byte(code)}, "main", NewList(language, DefaultRules()))
+	return Scan(context.Background(), language, map[string][]byte{"main": []byte(code)}, "main", NewList(language, DefaultRules()))
 }
 
 func TestScanBlocked(t *testing.T) {
@@ -133,7 +135,7 @@ func TestScanImports(t *testing.T) {
 // All files of a project count, and no others.
 func TestScanFiles(t *testing.T) {
 	files := map[string][]byte{"a/x.js": []byte("require('fs')"), "tool": []byte("require('os')"), "data.txt": []byte("require('net')"), "X.MJS": []byte("import 'vm'")}
-	got := Scan("javascript", files, "tool", NewList("javascript", DefaultRules()))
+	got := Scan(t.Context(), "javascript", files, "tool", NewList("javascript", DefaultRules()))
 	if want := []string{"fs", "os", "vm"}; !slices.Equal(got.Blocked, want) {
 		t.Errorf("%v, want %v", got.Blocked, want)
 	}
@@ -150,6 +152,68 @@ func TestScanBounds(t *testing.T) {
 	}
 	if got := scanOne("javascript", strings.Repeat("require('a')\n", maxNames+1)); got.Incomplete == "" {
 		t.Error("more imports than are remembered, and not a word")
+	}
+}
+
+// The work grows with the names, and not with their number times that of the aliases or
+// globs: a request of 16 MiB would take hours.
+func TestScanIsLinear(t *testing.T) {
+	const each = maxNames / 5
+	var aliases, globs, deep strings.Builder
+	for i := range each {
+		fmt.Fprintf(&aliases, "use std::m%d as x; fn f%d() { x::y%d(); }\n", i, i, i)
+		fmt.Fprintf(&globs, "import a%d.*; class A%d { b.C%d x; }\n", i, i, i)
+		fmt.Fprintf(&deep, "use std::fs::m%d as x; fn f%d() { x::y%d(); }\n", i, i, i)
+	}
+	for _, c := range []struct{ language, code, blocked string }{{"rust", aliases.String(), ""}, {"java", globs.String(), ""}, {"rust", deep.String(), "std::fs"}} {
+		list := NewList(c.language, DefaultRules())
+		left := maxSteps
+		scanners[c.language].scan("main", []byte(c.code)).qualified("main", list, &left)
+		if steps := maxSteps - left; steps > 20*maxNames {
+			t.Errorf("%s: %d steps for %d names", c.language, steps, maxNames)
+		}
+		if got := scanOne(c.language, c.code); got.Incomplete != "" || strings.Join(got.Blocked, " ") != c.blocked {
+			t.Errorf("%s: %q, %q", c.language, got.Blocked, got.Incomplete)
+		}
+	}
+}
+
+// Rules that are there to make work end it as well, and what was not looked at is not
+// held to be harmless.
+func TestScanGivesUp(t *testing.T) {
+	rules, code := []Rule{}, strings.Builder{}
+	for i := range 100 {
+		rules = append(rules, Rule{"java", strings.Repeat(fmt.Sprintf("a%d.", i), 50) + "b"})
+		for depth := range 49 {
+			fmt.Fprintf(&code, "import %sa%d.*;\n", strings.Repeat(fmt.Sprintf("a%d.", i), depth), i)
+		}
+	}
+	for i := range 10_000 {
+		fmt.Fprintf(&code, "class B%d { c.x%d y; }\n", i, i)
+	}
+	files := map[string][]byte{"Main.java": []byte(code.String())}
+	list := NewList("java", rules)
+	if got := Scan(t.Context(), "java", files, "", list); !strings.Contains(got.Incomplete, "the last that was read is Main.java") {
+		t.Errorf("%d imports, %q", len(got.Imports), got.Incomplete)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Scan(ctx, "java", files, "", list); len(got.Imports) > 0 || got.Incomplete == "" {
+		t.Errorf("read for nobody: %d imports, %q", len(got.Imports), got.Incomplete)
+	}
+}
+
+// What is in a module that a rule blocks is that rule's, and not one's about what has
+// only the end of its name.
+func TestScanOfAnAliasBelowARule(t *testing.T) {
+	list := NewList("rust", []Rule{{"rust", "d"}, {"rust", "d::c"}})
+	for code, want := range map[string]string{
+		"use d::x as a; fn f() { a::c(); }": "d", "use d as a; fn f() { a::c(); }": "d d::c", "use e as a; fn f() { a::c(); }": "",
+	} {
+		got := Scan(t.Context(), "rust", map[string][]byte{"main.rs": []byte(code)}, "", list)
+		if strings.Join(got.Blocked, " ") != want {
+			t.Errorf("%s: %q, want %q", code, got.Blocked, want)
+		}
 	}
 }
 

@@ -1,0 +1,77 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// What one tenant uploads keeps nobody else out: neither bodies that are announced and do
+// not come, nor as many as the server takes.
+func TestUploadsOfOneTenantKeepNobodyOut(t *testing.T) {
+	const most = 1 << 20
+	for name, sent := range map[string]int{"announced": 1, "all but the end": most - 1} {
+		t.Run(name, func(t *testing.T) {
+			var uid atomic.Uint32
+			s := newServer(t, &fakeRuntime{}, Options{MaxBodyBytes: most})
+			s.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context { return WithPeer(ctx, uid.Load()) }
+			s.Start()
+			uid.Store(1)
+			held := 0
+			for range 2 * bodyShare {
+				conn := dial(t, s, fmt.Sprintf("POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", most))
+				answer, err := bufio.NewReader(conn).ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(answer, "100 Continue") { // the body is being read
+					held++
+					if _, err := io.WriteString(conn, strings.Repeat(" ", sent)); err != nil {
+						t.Fatal(err)
+					}
+				} else if !strings.Contains(answer, "429") {
+					t.Errorf("answered %q", answer)
+				}
+				awaitArrived(t, s.Config.Handler.(*Server), "uid:1", int64(held*sent))
+			}
+			if sent == 1 && held != 2*bodyShare || sent > 1 && held > bodyShare/2 {
+				t.Errorf("%d bodies of %d bytes are held", held, sent)
+			}
+			uid.Store(2)
+			body := `{"language": "exec", "args": ["x"]}`
+			for _, body := range []string{body, body + strings.Repeat(" ", most-len(body))} {
+				answer, err := s.Client().Post(s.URL+"/execute", "application/json", strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, _ := io.ReadAll(answer.Body)
+				if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+					t.Errorf("another tenant's body of %d bytes: %s %s", len(body), answer.Status, text)
+				}
+			}
+		})
+	}
+}
+
+// awaitArrived waits until so much of a tenant's is there.
+func awaitArrived(t *testing.T, s *Server, tenant string, bytes int64) {
+	t.Helper()
+	held := func() int64 {
+		s.bodies.mu.Lock()
+		defer s.bodies.mu.Unlock()
+		return s.bodies.of[tenant]
+	}
+	for held() < bytes {
+		if t.Context().Err() != nil {
+			t.Fatal("it does not arrive")
+		}
+		<-time.After(time.Millisecond)
+	}
+}
