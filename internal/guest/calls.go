@@ -72,6 +72,7 @@ const (
 	rlimitCORE        = 4
 	rlimitNOFILE      = 7
 	rlimitMEMLOCK     = 8
+	rlimitSIGPENDING  = 11
 	rlimitMSGQUEUE    = 12
 	ePERM             = syscall.Errno(1)
 	eNOENT            = syscall.Errno(2)

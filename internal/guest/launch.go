@@ -120,6 +120,9 @@ func rlimits(l sandbox.Limits) []rlimit {
 		{spawn.Limit{Name: "core", Resource: rlimitCORE, Soft: 1, Hard: 1}, false}, // see seccomp's rule for it
 		{spawn.Limit{Name: "memlock", Resource: rlimitMEMLOCK, Soft: 64 << 10, Hard: 64 << 10}, true},
 		{spawn.Limit{Name: "msgqueue", Resource: rlimitMSGQUEUE}, true},
+		// Of the process and not of its container: what makes a user namespace with a low
+		// limit has it hold for all such namespaces together.
+		{spawn.Limit{Name: "sigpending", Resource: rlimitSIGPENDING, Soft: 1024, Hard: 1024}, true},
 	}
 	add := func(name string, resource int, value int64) {
 		if value > 0 {

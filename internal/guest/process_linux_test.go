@@ -198,6 +198,7 @@ func TestRlimits(t *testing.T) {
 	p := shell("ulimit -n; ulimit -Hn; ulimit -t; ulimit -Hc; head -c 20000 /dev/zero >f; wc -c <f")
 	p.Limits = sandbox.Limits{OpenFiles: 33, CPUTime: 1500 * time.Millisecond, FileSizeBytes: 10000}
 	equal(t, "limits", w.run(p).stdout, "33\n33\n3\n0\n10000\n")
+	equal(t, "timers and queued signals", w.run(shell("while read -r l; do case $l in *pending*) set -- $l; echo $4 $5;; esac; done </proc/self/limits")).stdout, "1024 1024\n")
 	p = shell("while :; do :; done")
 	p.Limits.CPUTime = time.Millisecond // the backstop is a second more
 	got := w.run(p)

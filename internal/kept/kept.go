@@ -86,6 +86,10 @@ func (k Key) path() (string, error) {
 	return path.Join(short(k.Owner), short(k.Image), k.Name), nil
 }
 
+// hashGlob matches what short gives, and no name of what is on its way: what is in that was
+// written by who sends it, or by a program.
+var hashGlob = strings.Repeat("[0-9a-f]", 32)
+
 func short(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
@@ -148,21 +152,36 @@ func (s *Store) read() error {
 			_ = s.erase(name) // the next start tries again
 		}
 	}
-	sizes, err := fs.Glob(files, "*/*/*/"+sizeName)
+	kept, err := fs.Glob(files, hashGlob+"/"+hashGlob+"/*")
 	if err != nil {
 		return err
 	}
-	for _, name := range sizes {
-		text, err := fs.ReadFile(files, name)
-		size, wrong := strconv.ParseInt(string(text), 10, 64)
-		info, gone := s.root.Lstat(path.Dir(name))
-		if errors.Join(err, wrong, gone) != nil {
-			_ = s.root.RemoveAll(path.Dir(name))
+	for _, name := range kept {
+		e, err := s.entry(name)
+		if err != nil {
+			_ = s.drop(&entry{path: name}) // the next start tries again
 			continue
 		}
-		s.entries[path.Dir(name)] = &entry{path: path.Dir(name), size: size, used: info.ModTime()}
+		s.entries[name] = e
 	}
 	return nil
+}
+
+// entry reads what is noted about a directory.
+func (s *Store) entry(name string) (*entry, error) {
+	text, err := s.root.ReadFile(path.Join(name, sizeName))
+	if err != nil {
+		return nil, err
+	}
+	size, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil || size < 0 || size > s.limits.EntryBytes {
+		return nil, fmt.Errorf("%.40q is no size of a directory", text)
+	}
+	info, err := s.root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	return &entry{path: name, size: size, used: info.ModTime()}, nil
 }
 
 // Has tells whether a directory is kept.

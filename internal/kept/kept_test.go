@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 func opened(t *testing.T, limits Limits) (*Store, string) {
@@ -160,6 +162,103 @@ func TestKeepAndHold(t *testing.T) {
 	has(again, "2", false)
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the directory is open to others: %v, %v", info.Mode(), err)
+	}
+}
+
+// What is on its way holds what somebody else chose: nothing in it is taken for what is
+// noted about a directory, at the next start or at another server's on the same directory.
+func TestOnItsWay(t *testing.T) {
+	s, dir := opened(t, DefaultLimits())
+	if err := s.Keep(t.Context(), key, archive(t, file("f", "x"))); err != nil {
+		t.Fatal(err)
+	}
+	var ways []string
+	for _, size := range []string{"8000000000000000000", "-8000000000000000000", "x"} {
+		way, tree, err := s.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { tree.Close() })
+		u := unpacker{ctx: t.Context(), root: tree, limits: s.limits}
+		if err := u.unpack(archive(t, file("d/size", size))); err != nil {
+			t.Fatal(err)
+		}
+		ways = append(ways, filepath.Join(dir, way, treeName, "d", sizeName))
+	}
+	again, err := Open(dir, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if len(again.entries) != 1 {
+		t.Errorf("%d directories are kept, want the one", len(again.entries))
+	}
+	other := key
+	other.Name = "other"
+	if err := again.Keep(t.Context(), other, archive(t, file("f", "x"))); err != nil {
+		t.Error(err)
+	}
+	if ok, err := again.Has(key); !ok || err != nil {
+		t.Errorf("what was kept had to make room: %v, %v", ok, err)
+	}
+	for _, way := range ways {
+		if _, err := os.Stat(way); err != nil {
+			t.Errorf("somebody's upload is gone: %v", err)
+		}
+	}
+}
+
+// A directory about which something impossible is noted, or nothing, goes, and its name
+// is free.
+func TestOddSizes(t *testing.T) {
+	for _, size := range []string{"8000000000000000000", "-1", "x", ""} {
+		s, dir := opened(t, DefaultLimits())
+		if err := s.Keep(t.Context(), key, archive(t, file("f", "x"))); err != nil {
+			t.Fatal(err)
+		}
+		name, _ := key.path()
+		noted := filepath.Join(dir, name, sizeName)
+		if err := os.Remove(noted); err != nil {
+			t.Fatal(err)
+		}
+		if size != "" {
+			if err := os.WriteFile(noted, []byte(size), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		again, err := Open(dir, DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { again.Close() })
+		if ok, err := again.Has(key); ok || err != nil {
+			t.Errorf("with size %q it is kept: %v, %v", size, ok, err)
+		}
+		if err := again.Keep(t.Context(), key, archive(t, file("f", "x"))); err != nil {
+			t.Errorf("after size %q: %v", size, err)
+		}
+	}
+}
+
+// What is too deep to be counted is over the limit of a directory that a program fills.
+func TestDeepScratch(t *testing.T) {
+	s, _ := opened(t, DefaultLimits())
+	scratch, err := s.Scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
+	limit := sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 1000}
+	for _, c := range []struct {
+		depth int
+		fits  bool
+	}{{maxDepth, true}, {maxDepth + 1, false}} {
+		if err := os.MkdirAll(filepath.Join(scratch.Dir(), strings.Repeat("d/", c.depth)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := scratch.fits(limit); (err == nil) != c.fits {
+			t.Errorf("%d directories deep: %v", c.depth, err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -66,13 +67,15 @@ func (t *Scratch) Watch(ctx context.Context, limit sandbox.DiskLimit, over func(
 
 func (t *Scratch) fits(limit sandbox.DiskLimit) error {
 	bytes, names := int64(0), int64(0)
-	tooMuch := fmt.Errorf("a cache that is filled holds more than %d bytes or %d files", limit.Bytes, limit.Inodes)
+	tooMuch := fmt.Errorf("a cache that is filled holds more than %d bytes or %d files, or lies deeper than %d directories", limit.Bytes, limit.Inodes, maxDepth)
 	err := t.Walk(int(limit.Inodes)+1, func(info sandbox.FileInfo) error {
 		names++
 		if info.Mode.IsRegular() {
 			bytes += info.Size
 		}
-		if names > limit.Inodes || bytes > limit.Bytes {
+		// What is deeper is not walked, and so not counted.
+		deep := info.Mode.IsDir() && strings.Count(info.Path, "/") >= maxDepth
+		if names > limit.Inodes || bytes > limit.Bytes || deep {
 			return tooMuch
 		}
 		return nil

@@ -26,14 +26,22 @@ func MaskedProc() []string {
 		"latency_stats", "locks", "mdstat", "misc", "modules", "mtrr", "partitions", "pressure", "sched_debug",
 		"schedstat", "scsi", "slabinfo", "softirqs", "swaps", "sysrq-trigger", "sysvipc", "timer_list", "timer_stats",
 		"tty", "vmallocinfo", "zoneinfo",
+		"sys/fs", "sys/kernel/pty/nr", "sys/kernel/random/boot_id",
 	}
 }
 
-// MaskedPaths are their paths.
+// MaskedPaths are their paths, for who makes /proc/sys read-only after it has masked what is
+// below: of a directory that leaves crun a mask that is not, so there it is the files.
 func MaskedPaths() []string {
 	var paths []string
 	for _, name := range MaskedProc() {
-		paths = append(paths, "/proc/"+name)
+		if name != "sys/fs" {
+			paths = append(paths, "/proc/"+name)
+			continue
+		}
+		for _, counts := range []string{"aio-nr", "dentry-state", "file-nr", "inode-nr", "inode-state"} {
+			paths = append(paths, "/proc/sys/fs/"+counts)
+		}
 	}
 	return paths
 }

@@ -72,7 +72,7 @@ func ways() []way {
 			points: []string{"image begun", "image unpacked", "image kept"}},
 		{name: "image that is there", twice: true, args: []string{"image", "import", "--rootfs", "--name", "crash:test", filepath.Join(work, "rootfs.tar")}, points: []string{"work moved away"}},
 		{name: "oci", args: append([]string{"--network", "full"}, oci...), unless: without("crun"), points: []string{
-			"instance locked", "directory made", "directories of the bundle made", "network namespace made", "bundle written", "oci runtime started",
+			"instance locked", "directory made", "directories of the bundle made", "user namespace made", "network namespace made", "bundle written", "oci runtime started",
 			"guest made", "container made", "guest ended", "bundle removed",
 		}},
 		ofEngine("docker", "SANDBOX_TEST_ENGINE"),

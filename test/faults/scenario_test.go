@@ -24,7 +24,7 @@ type scenario struct {
 // walls prints what stands around the program, as it sees it: if a step of its walls
 // failed and nobody noticed, it prints something else.
 const walls = `
-import os, socket
+import ctypes, os, socket
 for line in open('/proc/self/status'):
     name, value = line.strip().split(':', 1)
     if name in ('Uid', 'Gid'):
@@ -40,10 +40,18 @@ def attempt(call):
         return call()
     except OSError as e:
         return e.errno
+libc = ctypes.CDLL(None, use_errno=True)
+def layers(): # that Landlock still lets it add: of block devices, which nobody makes
+    for n in range(20):
+        rules = libc.syscall(444, ctypes.byref(ctypes.c_uint64(1 << 11)), ctypes.c_size_t(8), 0)
+        if rules < 0 or libc.syscall(446, rules, 0) < 0:
+            return n, ctypes.get_errno()
+        os.close(rules)
 print(sorted(os.listdir('/proc/self/fd')), os.uname()[1], sorted(os.environ))
 for call in (lambda: sorted(os.listdir('/')), lambda: sorted(os.listdir('/dev')), lambda: open('/proc/sys/user/max_user_namespaces').read(),
         lambda: open('/usr/x', 'w'), lambda: open('/proc/kcore', 'rb').read(1), lambda: os.setuid(0), lambda: os.chroot('/'),
-        lambda: socket.socket(socket.AF_INET), lambda: os.kill(1, 0), lambda: os.sched_getaffinity(0)):
+        lambda: os.listdir('/var'), lambda: open('/etc/hostname').read(),
+        lambda: socket.socket(socket.AF_INET), lambda: os.kill(1, 0), lambda: os.sched_getaffinity(0), layers):
     print(attempt(call))
 `
 

@@ -62,10 +62,10 @@ func (w *world) proc() {
 	}
 	w.mount("/proc", "proc", "proc", "proc", quiet, hide)
 	w.keepSysctls()
-	w.masks()
 	w.tuneNetwork()
 	w.mount("/proc/sys", "proc/sys", "proc/sys", "", unix.MS_BIND, "")
 	w.mount("/proc/sys read-only", "", "proc/sys", "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY|quiet, "")
+	w.masks() // some are below /proc/sys
 }
 
 // masks puts an empty file or directory over each part of /proc that is to be hidden.

@@ -52,6 +52,8 @@ type bundle struct {
 	image     *rootfs.Image // in place of the host's directories, or nil
 	mounts    []specs.Mount
 	links     []guest.Layer
+	// userns is the user namespace that we have made; nil where the runtime makes it.
+	userns *os.File
 	// netns is the network namespace that we have made, and outlet what leads out of
 	// it; nil where nothing leads out.
 	netns  *os.File
@@ -433,10 +435,6 @@ func (b *bundle) within(target string) bool {
 // config is the runtime's specification.
 func (b *bundle) config() specs.Spec {
 	none := &specs.LinuxCapabilities{Bounding: []string{}, Effective: []string{}, Inheritable: []string{}, Permitted: []string{}, Ambient: []string{}}
-	ids := []specs.LinuxIDMapping{
-		{ContainerID: 0, HostID: uint32(b.uid), Size: 1},
-		{ContainerID: sandbox.UserID, HostID: uint32(b.uid + 1), Size: 1},
-	}
 	var namespaces []specs.LinuxNamespace
 	for _, kind := range []specs.LinuxNamespaceType{
 		specs.PIDNamespace, specs.NetworkNamespace, specs.IPCNamespace, specs.UTSNamespace, specs.MountNamespace, specs.UserNamespace, specs.CgroupNamespace,
@@ -444,11 +442,14 @@ func (b *bundle) config() specs.Spec {
 		if kind == specs.CgroupNamespace && b.flavour.ownKernel {
 			continue
 		}
-		if kind == specs.NetworkNamespace {
-			namespaces = append(namespaces, b.network())
-			continue
+		if kind == specs.NetworkNamespace && b.netns != nil {
+			continue // the runtime starts in it
 		}
-		namespaces = append(namespaces, specs.LinuxNamespace{Type: kind})
+		ns := specs.LinuxNamespace{Type: kind}
+		if kind == specs.UserNamespace && b.userns != nil {
+			ns.Path = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.userns.Fd())
+		}
+		namespaces = append(namespaces, ns)
 	}
 	if b.makesTime() {
 		// Not for its clocks: files of /proc/self/ns are inodes, and one that everybody is
@@ -465,14 +466,12 @@ func (b *bundle) config() specs.Spec {
 			User:            specs.User{UID: sandbox.UserID, GID: sandbox.UserID},
 			Capabilities:    none,
 			NoNewPrivileges: true,
-			// Timers and queued signals also count for the user that we are, with all our containers.
-			Rlimits: []specs.POSIXRlimit{{Type: "RLIMIT_SIGPENDING", Hard: 1024, Soft: 1024}},
 		},
 		Mounts: b.theirs(),
 		Linux: &specs.Linux{
 			Namespaces:    namespaces,
-			UIDMappings:   ids,
-			GIDMappings:   ids,
+			UIDMappings:   b.ids(), // of one that we have made as well: runc wanted them before 1.2
+			GIDMappings:   b.ids(),
 			CgroupsPath:   "/" + groupName(b.id),
 			Resources:     &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: false, Access: "rwm"}}},
 			MaskedPaths:   rootfs.MaskedPaths(),

@@ -33,6 +33,14 @@ func eachProgram(t *testing.T, do func(t *testing.T, open func(t *testing.T, ima
 	}
 }
 
+// needsThisKernel skips where the kernel is the runtime's own.
+func needsThisKernel(t *testing.T) {
+	t.Helper()
+	if strings.HasSuffix(t.Name(), "/runsc") {
+		t.Skip("gVisor has a kernel of its own, with a /proc and terminals of its own")
+	}
+}
+
 func TestImages(t *testing.T) {
 	eachProgram(t, func(t *testing.T, open func(t *testing.T, images string) sandbox.Runtime) {
 		sandboxtest.RunImages(t, open)

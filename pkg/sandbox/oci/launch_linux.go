@@ -61,6 +61,7 @@ func (r *Runtime) launch(b *bundle) (_ *pipes, pid int, err error) {
 		files[i] = p.File(int(f.Fd()))
 	}
 	p.Fork("fork", unix.SYS_CLONE, []spawn.Arg{spawn.Value(unix.CLONE_VFORK | unix.CLONE_NEWNS | uintptr(unix.SIGCHLD))}, func() {
+		b.enterNetwork(&p)
 		for i, f := range files {
 			p.Call("dup3", unix.SYS_DUP3, f, spawn.FD(i), spawn.Value(0))
 		}

@@ -78,17 +78,28 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestFailuresLeaveNothing: a spec that the OCI runtime fails on.
+// TestFailuresLeaveNothing: an OCI runtime that fails.
 func TestFailuresLeaveNothing(t *testing.T) {
-	rt := open(t, t.TempDir())
+	open(t, t.TempDir()).Close() // or there is none
+	dir := t.TempDir()
+	program, fails := filepath.Join(dir, "crun"), filepath.Join(dir, "fails")
+	script := "#!/bin/sh\n[ ! -e " + fails + " ] || set -- --cgroup-manager=no-such \"$@\"\nexec crun \"$@\"\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	rt, err := oci.New(oci.Options{Program: program, RuntimeDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := rt.Create(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	name := instanceOf(c.ID())
-	bad := spec
-	bad.Mounts = []sandbox.Mount{{Source: "/etc/hostname", Target: "/dev/full/below", Writable: true}}
-	if _, err := rt.Create(t.Context(), bad); err == nil || !strings.HasPrefix(err.Error(), "crun: ") {
+	if err := os.WriteFile(fails, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rt.Create(t.Context(), spec); err == nil || !strings.HasPrefix(err.Error(), "crun: ") {
 		t.Errorf("error %v, want crun's own words", err)
 	}
 	if _, err := rt.Create(t.Context(), sandbox.Spec{Disk: spec.Disk, Mounts: []sandbox.Mount{{Source: "/no/such/dir"}}}); err == nil {

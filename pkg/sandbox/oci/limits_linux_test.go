@@ -99,6 +99,7 @@ func TestQuotaIsLifted(t *testing.T) {
 
 func TestTerminals(t *testing.T) {
 	eachProgram(t, func(t *testing.T, open func(t *testing.T, images string) sandbox.Runtime) {
+		needsThisKernel(t)
 		rt := open(t, "")
 		t.Cleanup(func() { rt.Close() })
 		sandboxtest.RunTerminals(t, rt)

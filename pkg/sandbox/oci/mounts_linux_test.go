@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/sandboxtest"
 )
@@ -83,6 +84,29 @@ func TestMountsOfLikeNames(t *testing.T) {
 			if want := target + "\n" + target + "\nfile\nnew\n"; got != want {
 				t.Errorf("%s: %q", target, got)
 			}
+		}
+	})
+}
+
+// TestMasks: what of /proc is masked has nothing to read, below its settings too, and what
+// is beside it is there.
+func TestMasks(t *testing.T) {
+	eachProgram(t, func(t *testing.T, open func(t *testing.T, images string) sandbox.Runtime) {
+		needsThisKernel(t)
+		rt := open(t, t.TempDir())
+		defer rt.Close()
+		c, err := rt.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Those that are named here are below others, or what a runtime could undo by making
+		// /proc/sys read-only.
+		read := "for f in " + strings.Join(append(rootfs.MaskedPaths(), "/proc/sys/fs/file-nr", "/proc/sys/kernel/pty/nr", "/proc/sys/kernel/random/boot_id"), " ") + "; do if [ -d $f ]; then ls $f; else cat $f 2>/dev/null | head -c 100; fi; done"
+		if got, _ := sandboxtest.Script(t, c, nil, read); got != "" {
+			t.Errorf("there is %q", got)
+		}
+		if got, _ := sandboxtest.Script(t, c, nil, "cat /proc/sys/kernel/random/uuid | wc -c; cat /proc/sys/kernel/ngroups_max"); got != "37\n65536\n" {
+			t.Errorf("a random number and a setting are %q", got)
 		}
 	})
 }

@@ -3,13 +3,13 @@ package oci
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
-	"github.com/opencontainers/runtime-spec/specs-go"
+	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -29,21 +29,22 @@ func (r *Runtime) openNetwork(b *bundle) (err error) {
 	return err
 }
 
-// joined lets the namespace go when the container lives in it, or never will.
+// joined lets the namespaces go when the container lives in them, or never will.
 func (b *bundle) joined() {
-	if b.netns != nil {
-		b.netns.Close()
+	for _, ns := range []*os.File{b.netns, b.userns} {
+		if ns != nil {
+			ns.Close()
+		}
 	}
 }
 
-// network is the container's namespace as the runtime is told of it: by its path
-// where we have made it.
-func (b *bundle) network() specs.LinuxNamespace {
-	ns := specs.LinuxNamespace{Type: specs.NetworkNamespace}
+// enterNetwork appends the move of what becomes the runtime into the container's network
+// namespace. A runtime could not enter it by its path once it is in the user namespace,
+// which is where runc goes first: there it has no rights over what is ours.
+func (b *bundle) enterNetwork(p *spawn.Program) {
 	if b.netns != nil {
-		ns.Path = fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.netns.Fd())
+		p.Call("setns to the network", unix.SYS_SETNS, p.File(int(b.netns.Fd())), spawn.Value(unix.CLONE_NEWNET))
 	}
-	return ns
 }
 
 // connect leads the container's processes out; nil where nothing does.

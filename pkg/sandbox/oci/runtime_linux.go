@@ -215,6 +215,9 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 
 // begin makes what a container consists of, and starts the OCI runtime on it.
 func (r *Runtime) begin(b *bundle) (*pipes, int, error) {
+	if err := r.openUser(b); err != nil {
+		return nil, 0, err
+	}
 	if err := r.openNetwork(b); err != nil {
 		return nil, 0, err
 	}
