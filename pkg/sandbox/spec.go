@@ -101,21 +101,32 @@ func (s Spec) Validate() error {
 // what follows it would do so with the rights of whoever makes the container.
 func (s Spec) checkMounts() error {
 	for i, m := range s.Mounts {
-		place := m.Place()
-		if !path.IsAbs(place) || path.Clean(place) != place || place == "/" || place[1] == '.' {
-			return fmt.Errorf("%.100q is no place for a mount", place)
+		if err := m.checkPlace(); err != nil {
+			return err
 		}
-		if hides := m.Source == "" && m.Kept == "" && !m.Writable; !hides && place != m.Source {
-			for _, own := range []string{WorkspaceDir, BuildDir, TempDir, "/dev", "/proc", "/sys"} {
-				if Overlap(place, own) {
-					return fmt.Errorf("%.100q is no place for a mount: a container has a %s of its own", place, own)
-				}
-			}
+		if !m.Writable && !m.Overlay {
+			continue
 		}
 		for k, other := range s.Mounts {
-			if i != k && (m.Writable || m.Overlay) && Overlap(place, other.Place()) {
-				return fmt.Errorf("%.100q is no place for a mount: %.100q is one that programs write", other.Place(), place)
+			if i != k && Overlap(m.Place(), other.Place()) {
+				return fmt.Errorf("%.100q is no place for a mount: %.100q is one that programs write", other.Place(), m.Place())
 			}
+		}
+	}
+	return nil
+}
+
+func (m Mount) checkPlace() error {
+	place := m.Place()
+	if !path.IsAbs(place) || path.Clean(place) != place || place == "/" || place[1] == '.' {
+		return fmt.Errorf("%.100q is no place for a mount", place)
+	}
+	if hides := m.Source == "" && m.Kept == "" && !m.Writable; hides || place == m.Source {
+		return nil
+	}
+	for _, own := range []string{WorkspaceDir, BuildDir, TempDir, "/dev", "/proc", "/sys"} {
+		if Overlap(place, own) {
+			return fmt.Errorf("%.100q is no place for a mount: a container has a %s of its own", place, own)
 		}
 	}
 	return nil

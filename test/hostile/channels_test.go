@@ -30,7 +30,7 @@ func TestChannels(t *testing.T) {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
-			for _, v := range variants(r, i) {
+			for _, v := range variants(t, r, i) {
 				t.Run(v.combination.String()+"/"+v.lang, func(t *testing.T) { v.pair(t) })
 			}
 		})

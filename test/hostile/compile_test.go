@@ -3,6 +3,7 @@ package hostile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path/filepath"
@@ -40,19 +41,28 @@ func main() {
 func TestLockedCache(t *testing.T) {
 	each(t, "B14", func(t *testing.T, c *combination) {
 		c.warm(t, "go")
-		names := []string{"/cache/go-build", "/cache/go-build/trim.txt", "/cache/go-build/README", "/cache"}
-		_ = filepath.WalkDir(filepath.Join(work, strings.ReplaceAll(c.String(), " ", "-"), "data"), func(path string, d fs.DirEntry, err error) error {
-			if err == nil && len(names) < 200 && (d.IsDir() || !strings.Contains(d.Name(), "-a") && !strings.Contains(d.Name(), "-d")) {
-				names = append(names, path)
-			}
-			return nil
-		})
+		names := []string{"/cache"}
+		caches, _ := filepath.Glob(filepath.Join(c.data(), "cache/build/go-*/"))
+		if len(caches) == 0 {
+			t.Fatal("there is no build cache of Go")
+		}
+		for _, cache := range caches { // by its place on the host, and in a sandbox
+			_ = filepath.WalkDir(cache, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && len(names) < 800 {
+					names = append(names, path, "/cache/go-build"+strings.TrimPrefix(path, cache))
+				}
+				return nil
+			})
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var others sync.WaitGroup
 		_, err := c.client.Stream(ctx, api.Request{Language: "go", Code: cacheLocker, Args: names, TimeoutSeconds: 60}, func(e api.Event) error {
 			if e.Type == api.EventStdout {
-				t.Logf("of %d: %s", len(names), e.Data)
+				var locks int
+				if _, err := fmt.Sscanf(e.Data, "ready %d", &locks); err != nil || locks < 100 {
+					t.Errorf("it has few locks of %d: %q", len(names), e.Data)
+				}
 				others.Go(func() {
 					defer cancel()
 					c.greets(t, "go")

@@ -66,7 +66,8 @@ type combination struct {
 	client *client.Client
 	warmed map[string]bool   // languages that have run once
 	idle   map[string]string // what the machine looked like when the server was idle
-	gauges map[string]int    // and its descriptors and goroutines
+	gauges map[string]int    // and its descriptors, goroutines and memory
+	langs  map[string]string // the versions of languages that it has
 }
 
 func (c *combination) String() string { return strings.Join(c.words(), " ") }
@@ -99,6 +100,31 @@ var combinations = sync.OnceValue(func() (found []*combination) {
 	return slices.DeleteFunc(found, func(c *combination) bool { return *place != "" && *place != c.String() })
 })
 
+// plainPath has no toolchain of anybody's home.
+const plainPath = "/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin"
+
+// dir is the home of the combination's server.
+func (c *combination) dir() string {
+	return filepath.Join(work, strings.ReplaceAll(c.String(), " ", "-"))
+}
+
+// data is where it keeps things: both levels share what is prepared for a language.
+func (c *combination) data() string { return filepath.Join(work, "data-"+c.user) }
+
+// speaks tells whether the combination's server, which it starts, has a language.
+func (c *combination) speaks(t *testing.T, lang string) bool {
+	t.Helper()
+	c.start(t)
+	if c.langs == nil {
+		h, err := c.client.Health(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.langs = h.Languages
+	}
+	return c.langs[lang] != ""
+}
+
 // ordinaryUser is nobody: a user without any privilege.
 const ordinaryUser = 65534
 
@@ -108,12 +134,12 @@ func (c *combination) start(t *testing.T) {
 	if c.server != nil {
 		return
 	}
-	dir := filepath.Join(work, strings.ReplaceAll(c.String(), " ", "-"))
-	data := filepath.Join(work, "data-"+c.user) // both levels share what is prepared for a language
+	kernelLog() // from before the first run on
+	dir, data := c.dir(), c.data()
 	settings := []string{"SANDBOX_TYPE=" + c.runtime, "SANDBOX_ISOLATION=" + c.level, "SANDBOX_DATA_DIR=" + data,
 		"SANDBOX_MAX_CONCURRENT=64", "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run")}
 	if c.level == "restricted" { // which sees the host's root: no toolchain of root's home
-		settings = append(settings, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin")
+		settings = append(settings, "PATH="+plainPath)
 	}
 	if c.runtime == "docker" {
 		settings = append(settings, "DOCKER_HOST="+os.Getenv("SANDBOX_TEST_ENGINE"), "SANDBOX_DOCKER_IMAGE="+os.Getenv("SANDBOX_TEST_ENGINE_IMAGE"))

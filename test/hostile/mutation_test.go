@@ -63,8 +63,9 @@ func everyRow(t *testing.T) (all []row) {
 // outcome is what came of a mutation.
 type outcome struct {
 	mutation
-	tried, red    []string
-	starts, looks bool // whether anything runs, and whether the look from inside is content
+	tried, red []string
+	starts     bool   // whether anything runs
+	sight      string // what the look from inside says: yes where it sees that the guard is missing
 }
 
 // TestMutations is the test of the tests: without its guard a row must fail, and with
@@ -75,6 +76,11 @@ func TestMutations(t *testing.T) {
 		t.Skip("make mutations leaves out the guards")
 	}
 	b := build(t)
+	for _, level := range []string{"full", "restricted"} {
+		if green, _ := b.run(t, mutation{level: level}, []string{"hello"}); !slices.Contains(green, "TestHello") {
+			t.Fatalf("nothing starts at %s in a world with all guards, so it would be no wonder without one", level)
+		}
+	}
 	seen := map[string][]outcome{}
 	for _, m := range guards() {
 		if *guardOnly != "" && !slices.Contains(strings.Split(*guardOnly, ","), m.guard) && !slices.Contains(strings.Split(*guardOnly, ","), m.off) {
@@ -94,6 +100,9 @@ func TestMutations(t *testing.T) {
 		broken := b.broken(t, level, slices.Compact(red))
 		for _, o := range seen[level] {
 			o.red = slices.DeleteFunc(o.red, func(name string) bool { return slices.Contains(broken, name) })
+			if dead := slices.Equal(o.rows, nothing); o.starts == dead {
+				t.Errorf("without %s (%s) at %s programs start: %v, which is not expected", o.guard, o.off, level, o.starts)
+			}
 			if o.starts && len(o.red) == 0 {
 				t.Errorf("without %s (%s) at %s no row fails, of %v", o.guard, o.off, level, o.tried)
 			}
@@ -143,9 +152,11 @@ none of these does, in the same world. This page is what it wrote, as root.
 * **Left out** is a step by which a container or a program is made, a file of a control
   group, a rule of the system call filter by its reason, or a check of ours.
 * **Who notices** are rows of ` + "`test/hostile/rows`" + `, or tests beside them. Those that were tried and
-  do not notice have met a second wall.
+  do not notice have met a second wall: another guard, or the limits of that world, which has
+  6 GiB of memory and 4000 processes.
 * **Nothing starts** where the kernel itself does not go on without.
-* **Seen from inside**: ` + "`sandbox-run doctor --posture`" + ` tells, and a server does not start.
+* **Seen from inside**: ` + "`sandbox-run doctor --posture`" + ` names what is not as it should be, and a
+  server does not start. A dash stands where there is no inside.
 
 | guard | level | left out | who notices, of those tried | seen from inside |
 |---|---|---|---|---|
@@ -163,11 +174,7 @@ func (o outcome) String() string {
 	if !o.starts {
 		rows = "nothing starts"
 	}
-	notices := "yes"
-	if o.looks {
-		notices = "no"
-	}
-	return fmt.Sprintf("%s %s | %s |", o.mutation, rows, notices)
+	return fmt.Sprintf("%s %s | %s |", o.mutation, rows, o.sight)
 }
 
 // broken are those of the rows that fail with every guard in place: what they say
@@ -201,10 +208,20 @@ func (b binaries) leaveOut(t *testing.T, m mutation) outcome {
 		}
 	}
 	look := b.world(m, time.Minute, "sandbox-run", "doctor", "--posture")
-	o.looks = look.Run() == nil
+	said, err := look.CombinedOutput()
 	green, red := b.run(t, m, append([]string{"hello"}, names...))
 	o.starts = slices.Contains(green, "TestHello")
-	o.tried = slices.DeleteFunc(append(green, red...), func(name string) bool { return name == "TestHello" })
+	switch faults := strings.Contains(string(said), "not as it should be:"); {
+	case err == nil:
+		o.sight = "no"
+	case look.ProcessState.ExitCode() == 125 && faults: // the exit code of what is ours
+		o.sight = "yes"
+	case !o.starts:
+		o.sight = "–"
+	default:
+		t.Errorf("the look from inside: %v\n%.2000s", err, said)
+	}
+	o.tried = slices.DeleteFunc(slices.Concat(green, red), func(name string) bool { return name == "TestHello" })
 	o.red = slices.DeleteFunc(red, func(name string) bool { return name == "TestHello" })
 	slices.Sort(o.red)
 	t.Log(o)

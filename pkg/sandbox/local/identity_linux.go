@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -65,7 +64,7 @@ func asUser(user int, do func() error) (err error) {
 	defer func() {
 		back := setIDsForFiles(uid, gid)
 		if len(groups) > 0 {
-			back = errors.Join(back, setGroups(groups))
+			back = errors.Join(back, unix.Setgroups(groups)) //nolint:forbidigo // of this thread alone, which is locked
 		}
 		if back != nil {
 			err = errors.Join(err, back) // the thread stays locked, and ends with its goroutine
@@ -74,26 +73,14 @@ func asUser(user int, do func() error) (err error) {
 		runtime.UnlockOSThread()
 	}()
 	if len(groups) > 0 {
-		if err := setGroups(nil); err != nil {
-			return err
+		if err := unix.Setgroups(nil); err != nil { //nolint:forbidigo // the same
+			return fmt.Errorf("leave our groups: %w", err)
 		}
 	}
 	if err := setIDsForFiles(user, user); err != nil {
 		return err
 	}
 	return do()
-}
-
-// setGroups changes the supplementary groups of this thread, which is locked.
-func setGroups(groups []int) error {
-	ids := make([]uint32, len(groups)+1) // one more has an address
-	for i, g := range groups {
-		ids[i] = uint32(g)
-	}
-	if _, _, errno := unix.RawSyscall(unix.SYS_SETGROUPS, uintptr(len(groups)), uintptr(unsafe.Pointer(&ids[0])), 0); errno != 0 {
-		return fmt.Errorf("set the groups of a thread: %w", errno)
-	}
-	return nil
 }
 
 // setIDsForFiles changes who this thread, which is locked, is for files.

@@ -94,10 +94,10 @@ func TestAsUserHasNoGroupsOfOurs(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if err := setGroups([]int{group}); err != nil {
+		if err := unix.Setgroups([]int{group}); err != nil {
 			t.Error(err)
 		}
-		defer func() { _ = setGroups(before) }()
+		defer func() { _ = unix.Setgroups(before) }()
 		if err := asUser(user, func() error { _, err := root.Open("theirs"); return err }); !errors.Is(err, fs.ErrPermission) {
 			t.Errorf("a file of a group of ours: %v", err)
 		}

@@ -33,26 +33,15 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 			_ = c.Delete(context.Background())
 		}
 	}()
-	if spec.WorkspaceOnDisk {
-		return nil, errNoLoopDisk("isolation full is what mounts one")
-	}
-	if spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp {
-		return nil, errNoLoopback
+	if err := r.cannotBeOutside(spec, w); err != nil {
+		return nil, err
 	}
 	if spec.Network.LeadsOut() {
 		if c.network, err = r.networkOutside(spec.Network, w, why); err != nil {
 			return nil, err
 		}
 	}
-	if w.landlock && r.host.landlockABI < minLandlock {
-		return nil, &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
-	}
-	c.identity.root = r.host.root && w.ids
-	if err := r.host.childrenErr; err != nil && !c.identity.root {
-		return nil, &sandbox.UnsupportedError{What: "isolation without namespaces", Reason: fmt.Sprintf("nobody could end what a program has started: %v", err),
-			Mend: "Use a kernel with CONFIG_PROC_CHILDREN, as distributions build it"}
-	}
-	if c.identity.root {
+	if c.identity.root = r.host.root && w.ids; c.identity.root {
 		if c.identity.id, err = r.ids.Take(); err != nil {
 			return nil, err
 		}
@@ -82,6 +71,22 @@ func (r *Runtime) createOutside(spec sandbox.Spec, w walls, why error) (_ *conta
 		c.isolation.Warnings = append(c.isolation.Warnings, fmt.Sprintf("programs cannot change modes and times of files: %v", supervisable()))
 	}
 	return c, c.makeDirs()
+}
+
+// cannotBeOutside tells what of a container takes namespaces, or a kernel that can more.
+func (r *Runtime) cannotBeOutside(spec sandbox.Spec, w walls) error {
+	switch err := r.host.childrenErr; {
+	case spec.WorkspaceOnDisk:
+		return errNoLoopDisk("isolation full is what mounts one")
+	case spec.Network.Mode == sandbox.NetworkLocalhost && w.seccomp:
+		return errNoLoopback
+	case w.landlock && r.host.landlockABI < minLandlock:
+		return &sandbox.UnsupportedError{What: "isolation restricted", Reason: "this kernel has no Landlock", Mend: "Use Linux 5.13 or later with landlock among the lsm= modules"}
+	case err != nil && !(r.host.root && w.ids):
+		return &sandbox.UnsupportedError{What: "isolation without namespaces", Reason: fmt.Sprintf("nobody could end what a program has started: %v", err),
+			Mend: "Use a kernel with CONFIG_PROC_CHILDREN, as distributions build it"}
+	}
+	return nil
 }
 
 var errNoLoopback = &sandbox.UnsupportedError{What: "network localhost", Reason: "without namespaces the loopback is the host's own"}

@@ -71,10 +71,11 @@ func Below(pid int) (found []Process) {
 	return found
 }
 
-// Groups counts the control groups of ours in every hierarchy.
+// Groups counts the control groups of ours in every hierarchy, but those named sandbox-run,
+// which all processes of ours share and which come and go with them.
 func Groups() (n int) {
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && strings.Contains(path, "/sandbox-run") {
+		if err == nil && d.IsDir() && d.Name() != "sandbox-run" && strings.Contains(path, "/sandbox-run") {
 			n++
 		}
 		return nil
