@@ -117,10 +117,10 @@ func TestKeep(t *testing.T) {
 			t.Errorf("with a layer: %q, want %q", got, want)
 		}
 	}
-	s.Mounts = append(s.Mounts, sandbox.Mount{Kept: other, Target: "/.sandbox-run-self"}, sandbox.Mount{Kept: name, Target: "/lib/deep/er/view"}, sandbox.Mount{Kept: "gone", Target: "/gone", Optional: true})
-	const view = `cat /.sandbox-run-self/tool /lib/deep/er/view/sub/old /cache/go-build/sub/old; for f in /.sandbox-run-self/tool /.sandbox-run-self/new; do { echo x >$f; } 2>/dev/null || echo refused; done; find /.sandbox-run-self/ -name tool -user root -perm 644; test -e /gone && echo gone`
+	s.Mounts = append(s.Mounts, sandbox.Mount{Kept: other, Target: "/sandbox-run-self"}, sandbox.Mount{Kept: name, Target: "/lib/deep/er/view"}, sandbox.Mount{Kept: "gone", Target: "/gone", Optional: true})
+	const view = `cat /sandbox-run-self/tool /lib/deep/er/view/sub/old /cache/go-build/sub/old; for f in /sandbox-run-self/tool /sandbox-run-self/new; do { echo x >$f; } 2>/dev/null || echo refused; done; find /sandbox-run-self/ -name tool -user root -perm 644; test -e /gone && echo gone`
 	for range 2 {
-		if got, want := run(t, rt, s, view), "tool\nkept\nkept\nrefused\nrefused\n/.sandbox-run-self/tool\n"; got != want {
+		if got, want := run(t, rt, s, view), "tool\nkept\nkept\nrefused\nrefused\n/sandbox-run-self/tool\n"; got != want {
 			t.Errorf("to read: %q, want %q", got, want)
 		}
 	}

@@ -61,9 +61,9 @@ func TestWorld(t *testing.T) {
 // read and written from outside like the workspace.
 func TestEmptyMount(t *testing.T) {
 	_, _, c := start(t, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}, BuildDisk: small.Disk, Mounts: []sandbox.Mount{
-		{Target: "/cache/own", Writable: true}, {Target: "/workspace/in/it", Writable: true},
+		{Target: "/cache/own", Writable: true}, {Target: "/mnt/in/it", Writable: true},
 	}})
-	mustPrint(t, c, "head -c 3m /dev/zero >/cache/own/big && head -c 1m /dev/zero >in/it/big && head -c 900k /dev/zero >own && echo both", "both\n")
+	mustPrint(t, c, "head -c 3m /dev/zero >/cache/own/big && head -c 1m /dev/zero >/mnt/in/it/big && head -c 900k /dev/zero >own && echo both", "both\n")
 	tree, err := c.Files("/cache/own")
 	if err != nil {
 		t.Fatal(err)
