@@ -9,9 +9,9 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// An init that does not answer holds up no kill: without namespaces a program of
-// its own user could stop it.
-func TestSilentInit(t *testing.T) {
+// opened is a runtime that is closed when the test ends.
+func opened(t testing.TB) *Runtime {
+	t.Helper()
 	rt, err := New(Options{RuntimeDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -21,6 +21,13 @@ func TestSilentInit(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return rt
+}
+
+// An init that does not answer holds up no kill: without namespaces a program of
+// its own user could stop it.
+func TestSilentInit(t *testing.T) {
+	rt := opened(t)
 	for _, level := range []sandbox.Level{sandbox.LevelFull, sandbox.LevelRestricted} {
 		t.Run(string(level), func(t *testing.T) {
 			made, err := rt.Create(t.Context(), sandbox.Spec{Level: level, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
@@ -56,17 +63,9 @@ func TestSilentInit(t *testing.T) {
 // Where the kernel does not tell who a process's children are, no program runs whose
 // children could only be found that way.
 func TestNobodyTellsChildren(t *testing.T) {
-	rt, err := New(Options{RuntimeDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := rt.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rt := opened(t)
 	rt.host.root, rt.host.childrenErr = false, errors.New("there is no such file")
-	_, err = rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	_, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
 	if !errors.As(err, new(*sandbox.UnsupportedError)) {
 		t.Errorf("a container without a way to end it: %v", err)
 	}
@@ -76,15 +75,7 @@ func TestNobodyTellsChildren(t *testing.T) {
 // would be given that user while they run.
 func TestKilledInit(t *testing.T) {
 	needRoot(t)
-	rt, err := New(Options{RuntimeDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := rt.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rt := opened(t)
 	made, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
 	if errors.As(err, new(*sandbox.UnsupportedError)) {
 		t.Skip(err)
@@ -105,8 +96,9 @@ func TestKilledInit(t *testing.T) {
 	if err := unix.Kill(c.init.PID, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	_, _ = running.Wait() // which says that init is gone
-	if err := unix.PidfdSendSignal(program, 0, nil, 0); !errors.Is(err, unix.ESRCH) {
+	_, _ = running.Wait()                                             // which says that init is gone
+	ended := []unix.PollFd{{Fd: int32(program), Events: unix.POLLIN}} // what was killed has a moment to die
+	if n, err := unix.Poll(ended, 10_000); n != 1 {
 		t.Errorf("the program is alive: %v", err)
 		_ = unix.PidfdSendSignal(program, unix.SIGKILL, nil, 0)
 	}

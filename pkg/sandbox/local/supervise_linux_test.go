@@ -30,15 +30,7 @@ func supervised(t testing.TB, ports ...string) (*Runtime, sandbox.Container) {
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		t.Skip("there is no python3 to connect with")
 	}
-	rt, err := New(Options{RuntimeDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := rt.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	rt := opened(t)
 	if rt.host.landlockABI < minLandlock {
 		t.Skip("this kernel has no Landlock")
 	}
