@@ -64,6 +64,18 @@ func (p *Program) UnblockSignals(rtSigprocmask int) {
 	p.Call("rt_sigprocmask", rtSigprocmask, Value(sigSetmask), p.Bytes(make([]byte, 8)), Value(0), Value(8))
 }
 
+// HoldOnly appends capset: the process keeps none of its capabilities but some of the
+// first 32, effective and permitted.
+func (p *Program) HoldOnly(capset int, capabilities uint32) {
+	const version3 = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
+	header := make([]byte, 8)   // version, and a pid: 0 is our own
+	binary.NativeEndian.PutUint32(header, version3)
+	sets := make([]byte, 24) // effective, permitted, inheritable, and the same of the others
+	binary.NativeEndian.PutUint32(sets, capabilities)
+	binary.NativeEndian.PutUint32(sets[4:], capabilities)
+	p.Call("capset", capset, p.Bytes(header), p.Bytes(sets))
+}
+
 // Seccomp appends the installation of a filter, 8 bytes an instruction. It belongs
 // right before Exec: what is appended behind it must pass the filter.
 func (p *Program) Seccomp(seccomp int, filter []byte, flags uint) Call {

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"encoding/binary"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -126,15 +125,5 @@ func (ch *child) dropIdentity() {
 		p.Call("setresgid", unix.SYS_SETRESGID, u, u, u)
 		p.Call("setresuid", unix.SYS_SETRESUID, u, u, u)
 	}
-	holdOnly(p, 0)
-}
-
-// holdOnly appends the call after which a process has no capabilities but some of the
-// first 32.
-func holdOnly(p *spawn.Program, capabilities uint32) {
-	header := binary.NativeEndian.AppendUint32(nil, unix.LINUX_CAPABILITY_VERSION_3)
-	header = binary.NativeEndian.AppendUint32(header, 0)
-	sets := binary.NativeEndian.AppendUint32(nil, capabilities) // effective
-	sets = binary.NativeEndian.AppendUint32(sets, capabilities) // permitted
-	p.Call("capset", unix.SYS_CAPSET, p.Bytes(header), p.Bytes(append(sets, make([]byte, 16)...)))
+	p.HoldOnly(unix.SYS_CAPSET, 0)
 }

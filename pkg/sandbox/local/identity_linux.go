@@ -141,7 +141,7 @@ func (i identity) enterInner(p *spawn.Program) {
 	if i.root && !fault.Off("namespace", "owner") {
 		same := spawn.Value(-1)
 		p.Call("setresuid of the owner", unix.SYS_SETRESUID, same, spawn.Value(i.id), same)
-		holdOnly(p, 1<<unix.CAP_SYS_ADMIN)
+		p.HoldOnly(unix.SYS_CAPSET, 1<<unix.CAP_SYS_ADMIN)
 	}
 	p.Call("create the inner user namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWUSER))
 	if i.root {

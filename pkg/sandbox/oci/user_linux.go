@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -37,7 +36,7 @@ func (r *Runtime) openUser(b *bundle) (err error) {
 	var p spawn.Program
 	same := spawn.Value(-1)
 	p.Call("setresuid of the owner", unix.SYS_SETRESUID, same, spawn.Value(b.uid), same)
-	makeNamespaces(&p)
+	p.HoldOnly(unix.SYS_CAPSET, 1<<unix.CAP_SYS_ADMIN) // some hosts let nobody else make one
 	p.Call("create the user namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWUSER))
 	for _, s := range userSysctls {
 		setSysctl(&p, s.name, s.value)
@@ -54,15 +53,6 @@ func (r *Runtime) openUser(b *bundle) (err error) {
 	b.userns = reply.Files[0]
 	fault.Point("user namespace made")
 	return b.mapIDs(init.PID)
-}
-
-// makeNamespaces appends the call after which who has given up being root may make
-// namespaces: some hosts let nobody without CAP_SYS_ADMIN.
-func makeNamespaces(p *spawn.Program) {
-	set := binary.NativeEndian.AppendUint32(nil, 1<<unix.CAP_SYS_ADMIN)
-	header := binary.NativeEndian.AppendUint32(nil, unix.LINUX_CAPABILITY_VERSION_3)
-	sets := append(append(set, set...), make([]byte, 16)...) // effective, permitted
-	p.Call("capset", unix.SYS_CAPSET, p.Bytes(append(header, 0, 0, 0, 0)), p.Bytes(sets))
 }
 
 // userSysctls are the settings of a container's user namespace, in /proc/sys/user.
