@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
@@ -129,8 +130,9 @@ func (a *app) gc(args []string) (int, error) {
 	removed, err := a.deps.Reclaim(stop.ctx, cfg)
 	old, oldErr := executor.Reclaim(stop.ctx, cfg.DataDir)
 	images, imagesErr := reclaimImages(stop.ctx, cfg.DataDir)
-	removed = slices.Concat(removed, old, images)
-	if err := errors.Join(err, oldErr, imagesErr); err != nil {
+	uploads, uploadsErr := kept.Reclaim(kept.Dir(cfg.DataDir))
+	removed = slices.Concat(removed, old, images, uploads)
+	if err := errors.Join(err, oldErr, imagesErr, uploadsErr); err != nil {
 		return 0, fmt.Errorf("cannot remove everything: %w", err)
 	}
 	return exitOK, a.tellRemoved(removed, f.JSON, true)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"os"
-	"path/filepath"
 
 	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/server"
@@ -11,7 +10,7 @@ import (
 
 // containers are what other servers may have here, within the limits of every run.
 func (d *Daemon) containers(conf executor.Config) (_ *server.Containers, err error) {
-	if d.kept, err = kept.Open(filepath.Join(d.cfg.DataDir, "cache", "remote"), kept.DefaultLimits()); err != nil {
+	if d.kept, err = kept.Open(kept.Dir(d.cfg.DataDir), kept.DefaultLimits()); err != nil {
 		return nil, err
 	}
 	node, err := os.Hostname()

@@ -6,7 +6,7 @@
 //
 //	DIR/OWNER/IMAGE/NAME/tree   what is mounted, read-only
 //	DIR/OWNER/IMAGE/NAME/size   what it takes, in decimal
-//	DIR/tmp-…                   one that is on its way
+//	DIR/tmp-…                   one that is on its way, its size locked by who makes it
 //
 // An archive has regular files, directories and symbolic links, within bounds, or is
 // refused as a whole. A directory appears by a rename, when it is complete. What was not used for
@@ -34,7 +34,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
 // Limits bound what is kept.
@@ -43,13 +43,14 @@ type Limits struct {
 	// owner's take together, and TotalBytes all of them. Each name counts as a page,
 	// and each file as whole pages.
 	EntryBytes, EntryNames, OwnerBytes, TotalBytes int64
-	// Uploads is how many may be on their way.
-	Uploads int64
+	// Uploads is how many may be on their way, and OwnerUploads how many of them one
+	// owner's.
+	Uploads, OwnerUploads int64
 }
 
 // DefaultLimits hold the standard library of a few versions of Go for each owner.
 func DefaultLimits() Limits {
-	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 4}
+	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 8, OwnerUploads: 4}
 }
 
 // What stands in the way of keeping a directory.
@@ -67,11 +68,9 @@ var (
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 const (
-	treeName = "tree"
-	sizeName = "size"
-	onItsWay = "tmp-"
-	// abandoned is the age of one that is on its way no more.
-	abandoned = 6 * time.Hour
+	treeName  = "tree"
+	sizeName  = "size"
+	onItsWay  = "tmp-"
 	pageBytes = 4096
 )
 
@@ -97,13 +96,14 @@ func short(text string) string {
 
 // Store keeps directories. It is safe for concurrent use.
 type Store struct {
-	dir     string
-	root    *os.Root
-	limits  Limits
-	uploads *semaphore.Weighted
+	dir    string
+	root   *os.Root
+	limits Limits
 
 	mu      sync.Mutex
 	entries map[string]*entry // by path
+	uploads map[string]int64  // by owner
+	sent    int64             // uploads of all
 }
 
 type entry struct {
@@ -114,6 +114,9 @@ type entry struct {
 }
 
 func (e *entry) owner() string { owner, _, _ := strings.Cut(e.path, "/"); return owner }
+
+// Dir is where a server with that data directory keeps them.
+func Dir(dataDir string) string { return filepath.Join(dataDir, "cache", "remote") }
 
 // Open opens a directory of them.
 func Open(dir string, limits Limits) (*Store, error) {
@@ -129,7 +132,7 @@ func Open(dir string, limits Limits) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, root: root, limits: limits, uploads: semaphore.NewWeighted(limits.Uploads), entries: map[string]*entry{}}
+	s := &Store{dir: dir, root: root, limits: limits, entries: map[string]*entry{}, uploads: map[string]int64{}}
 	if err := s.read(); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("read the directory of what other servers keep here: %w", err)
@@ -142,17 +145,8 @@ func (s *Store) Close() error { return s.root.Close() }
 
 // read finds what is there, and removes what is no use any more.
 func (s *Store) read() error {
-	files := s.root.FS()
-	old, err := fs.Glob(files, onItsWay+"*")
-	if err != nil {
-		return err
-	}
-	for _, name := range old {
-		if info, err := s.root.Lstat(name); err == nil && time.Since(info.ModTime()) > abandoned {
-			_ = s.erase(name) // the next start tries again
-		}
-	}
-	kept, err := fs.Glob(files, hashGlob+"/"+hashGlob+"/*")
+	_, _ = reclaim(s.root) // gc says what is in the way
+	kept, err := fs.Glob(s.root.FS(), hashGlob+"/"+hashGlob+"/*")
 	if err != nil {
 		return err
 	}
@@ -182,6 +176,43 @@ func (s *Store) entry(name string) (*entry, error) {
 		return nil, err
 	}
 	return &entry{path: name, size: size, used: info.ModTime()}, nil
+}
+
+// Reclaim removes from dir what was on its way when its maker died, and names it. Nothing
+// there is nothing to remove.
+func Reclaim(dir string) (removed []string, err error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	names, err := reclaim(root)
+	for _, name := range names {
+		removed = append(removed, filepath.Join(dir, name))
+	}
+	return removed, err
+}
+
+func reclaim(root *os.Root) (removed []string, err error) {
+	names, err := fs.Glob(root.FS(), onItsWay+"*")
+	for _, name := range names {
+		if made, err := root.Open(path.Join(name, sizeName)); err == nil {
+			held := lockfile.Try(made, true)
+			made.Close()
+			if held != nil {
+				continue
+			}
+		}
+		if failed := root.RemoveAll(name); failed != nil {
+			err = errors.Join(err, failed)
+		} else {
+			removed = append(removed, name)
+		}
+	}
+	return removed, err
 }
 
 // Has tells whether a directory is kept.
@@ -224,53 +255,92 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 	if err != nil {
 		return err
 	}
-	if !s.uploads.TryAcquire(1) {
+	e := &entry{path: name}
+	if !s.mayUpload(e.owner()) {
 		return fmt.Errorf("%w: others are being sent", ErrFull)
 	}
-	defer s.uploads.Release(1)
-	way, tree, err := s.begin()
+	defer s.uploaded(e.owner())
+	w, err := s.begin()
 	if err != nil {
-		return err
+		return fmt.Errorf("keep a directory: %w", err)
 	}
-	defer func() { _ = s.root.RemoveAll(way) }() // it is not there when it has its name
-	defer tree.Close()
-	u := unpacker{ctx: ctx, root: tree, limits: s.limits}
+	defer w.end()
+	u := unpacker{ctx: ctx, root: w.tree, limits: s.limits}
 	if err := u.unpack(archive); err != nil {
 		return err
 	}
-	if err := s.write(path.Join(way, sizeName), strconv.FormatInt(u.bytes, 10)); err != nil {
-		return err
+	if _, err = io.WriteString(w.size, strconv.FormatInt(u.bytes, 10)); err == nil {
+		err = syncDisk(w.tree)
 	}
-	if err := syncDisk(tree); err != nil {
+	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)
 	}
-	return s.promote(way, &entry{path: name, size: u.bytes, used: time.Now()})
+	e.size, e.used = u.bytes, time.Now()
+	return s.promote(w.name, e)
 }
 
-// begin makes a directory that is on its way, with an empty tree in it.
-func (s *Store) begin() (way string, tree *os.Root, err error) {
-	way = onItsWay + rand.Text()
-	name := path.Join(way, treeName)
-	if err = errors.Join(s.root.Mkdir(way, 0o700), s.root.Mkdir(name, 0o700)); err == nil {
-		err = s.root.Chmod(name, 0o777) // past the umask
+// mayUpload counts an upload, unless there are too many.
+func (s *Store) mayUpload(owner string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sent >= s.limits.Uploads || s.uploads[owner] >= s.limits.OwnerUploads {
+		return false
+	}
+	s.sent++
+	s.uploads[owner]++
+	return true
+}
+
+func (s *Store) uploaded(owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent--
+	if s.uploads[owner]--; s.uploads[owner] == 0 {
+		delete(s.uploads, owner)
+	}
+}
+
+// way is a directory that is on its way.
+type way struct {
+	name string
+	in   *os.Root
+	tree *os.Root
+	size *os.File // locked: whoever finds it so leaves the directory alone
+}
+
+// begin makes one, with an empty tree in it.
+func (s *Store) begin() (*way, error) {
+	w := &way{name: onItsWay + rand.Text(), in: s.root}
+	err := s.root.Mkdir(w.name, 0o700)
+	if err == nil {
+		w.size, err = s.root.OpenFile(path.Join(w.name, sizeName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	}
 	if err == nil {
-		tree, err = s.root.OpenRoot(name)
+		err = lockfile.Try(w.size, true)
+	}
+	tree := path.Join(w.name, treeName)
+	if err == nil {
+		err = errors.Join(s.root.Mkdir(tree, 0o700), s.root.Chmod(tree, 0o777)) // past the umask
+	}
+	if err == nil {
+		w.tree, err = s.root.OpenRoot(tree)
 	}
 	if err != nil {
-		_ = s.root.RemoveAll(way)
-		return "", nil, fmt.Errorf("keep a directory: %w", err)
+		w.end()
+		return nil, err
 	}
-	return way, tree, nil
+	return w, nil
 }
 
-func (s *Store) write(name, text string) error {
-	f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+// end removes the directory, unless it has got its name. What fails here the next start does.
+func (w *way) end() {
+	if w.tree != nil {
+		w.tree.Close()
 	}
-	_, err = io.WriteString(f, text)
-	return errors.Join(err, f.Close())
+	if w.size != nil {
+		w.size.Close()
+	}
+	_ = w.in.RemoveAll(w.name)
 }
 
 // promote gives a directory its name, and makes room for it first.
@@ -347,12 +417,8 @@ func (s *Store) drop(e *entry) error {
 		return err
 	}
 	delete(s.entries, e.path)
-	return s.erase(gone)
+	return s.root.RemoveAll(gone)
 }
-
-// erase removes a directory that has no name any more. A program may have made what is
-// in it, as deep as it likes.
-func (s *Store) erase(name string) error { return removeTree(filepath.Join(s.dir, name)) }
 
 // Links keeps a directory of symbolic links, by its content: program names that lead
 // to programs of this host. It gives the directory's host path.

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -54,43 +53,5 @@ func TestRemovedHalfWay(t *testing.T) {
 		if ok, err := s.Has(key); ok || err != nil {
 			t.Errorf("half of it is kept: %v, %v", ok, err)
 		}
-	}
-}
-
-// What a program has left in a directory that it filled goes with the next start, be it
-// deeper than there are descriptors.
-func TestAbandoned(t *testing.T) {
-	s, dir := opened(t, DefaultLimits())
-	scratch, err := s.Scratch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer scratch.root.Close()
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	few := limit
-	few.Cur = 200
-	if err := os.MkdirAll(filepath.Join(scratch.Dir(), strings.Repeat("d/", 500)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	old := time.Now().Add(-2 * abandoned)
-	if err := os.Chtimes(filepath.Join(dir, scratch.way), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &few); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Open(dir, DefaultLimits())
-	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Close()
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 func opened(t *testing.T, limits Limits) (*Store, string) {
@@ -174,16 +173,16 @@ func TestOnItsWay(t *testing.T) {
 	}
 	var ways []string
 	for _, size := range []string{"8000000000000000000", "-8000000000000000000", "x"} {
-		way, tree, err := s.begin()
+		w, err := s.begin()
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { tree.Close() })
-		u := unpacker{ctx: t.Context(), root: tree, limits: s.limits}
+		t.Cleanup(w.end)
+		u := unpacker{ctx: t.Context(), root: w.tree, limits: s.limits}
 		if err := u.unpack(archive(t, file("d/size", size))); err != nil {
 			t.Fatal(err)
 		}
-		ways = append(ways, filepath.Join(dir, way, treeName, "d", sizeName))
+		ways = append(ways, filepath.Join(dir, w.name, treeName, "d", sizeName))
 	}
 	again, err := Open(dir, DefaultLimits())
 	if err != nil {
@@ -204,6 +203,96 @@ func TestOnItsWay(t *testing.T) {
 	for _, way := range ways {
 		if _, err := os.Stat(way); err != nil {
 			t.Errorf("somebody's upload is gone: %v", err)
+		}
+	}
+}
+
+// What was on its way when its maker died goes, with the next start or with gc, and with no
+// other: that of a living one is locked.
+func TestAbandoned(t *testing.T) {
+	s, dir := opened(t, DefaultLimits())
+	living, err := s.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer living.end()
+	left := func() (names []string) {
+		t.Helper()
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+		return names
+	}
+	abandon := func() string {
+		t.Helper()
+		w, err := s.begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := unpacker{ctx: t.Context(), root: w.tree, limits: s.limits}
+		if err := u.unpack(archive(t, file(strings.Repeat("d/", maxDepth-1)+"f", "x"))); err != nil {
+			t.Fatal(err)
+		}
+		w.size.Close() // as the end of its process would
+		w.tree.Close()
+		return filepath.Join(dir, w.name)
+	}
+	dead := abandon()
+	removed, err := Reclaim(dir)
+	if err != nil || !slices.Equal(removed, []string{dead}) || !slices.Equal(left(), []string{filepath.Join(dir, living.name)}) {
+		t.Errorf("removed %q, %v; left %q", removed, err, left())
+	}
+	abandon()
+	again, err := Open(dir, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if len(left()) != 1 {
+		t.Errorf("after a start: %q", left())
+	}
+	if removed, err := Reclaim(filepath.Join(dir, "none")); err != nil || removed != nil {
+		t.Errorf("nothing there: %q, %v", removed, err)
+	}
+}
+
+// Who keeps sending shuts nobody else out.
+func TestUploads(t *testing.T) {
+	limits := DefaultLimits()
+	limits.Uploads, limits.OwnerUploads = 3, 2
+	s, _ := opened(t, limits)
+	begun := func(owner string) bool {
+		t.Helper()
+		read, pipe := io.Pipe()
+		result := make(chan error, 1)
+		go func() { result <- s.Keep(t.Context(), Key{Owner: owner, Image: "b", Name: "x"}, read) }()
+		wrote := make(chan error, 1)
+		go func() {
+			_, err := pipe.Write([]byte{0}) // is taken once the upload goes on
+			wrote <- err
+		}()
+		t.Cleanup(func() { pipe.Close(); <-result })
+		select {
+		case err := <-result:
+			result <- err
+			if !errors.Is(err, ErrFull) {
+				t.Error(err)
+			}
+			return false
+		case err := <-wrote:
+			return err == nil
+		}
+	}
+	for i, c := range []struct {
+		owner string
+		want  bool
+	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", false}, {"c", false}} {
+		if got := begun(c.owner); got != c.want {
+			t.Errorf("upload %d, of %s: %v", i, c.owner, got)
 		}
 	}
 }
@@ -236,28 +325,6 @@ func TestOddSizes(t *testing.T) {
 		}
 		if err := again.Keep(t.Context(), key, archive(t, file("f", "x"))); err != nil {
 			t.Errorf("after size %q: %v", size, err)
-		}
-	}
-}
-
-// What is too deep to be counted is over the limit of a directory that a program fills.
-func TestDeepScratch(t *testing.T) {
-	s, _ := opened(t, DefaultLimits())
-	scratch, err := s.Scratch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer scratch.Close()
-	limit := sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 1000}
-	for _, c := range []struct {
-		depth int
-		fits  bool
-	}{{maxDepth, true}, {maxDepth + 1, false}} {
-		if err := os.MkdirAll(filepath.Join(scratch.Dir(), strings.Repeat("d/", c.depth)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := scratch.fits(limit); (err == nil) != c.fits {
-			t.Errorf("%d directories deep: %v", c.depth, err)
 		}
 	}
 }

@@ -275,7 +275,7 @@ func (s *Server) host(r *http.Request, who auth.Principal, conn *websocket.Conn,
 	ended := context.AfterFunc(s.runs, func() { cancel(errShuttingDown) })
 	defer ended()
 	h := &hosted{
-		s: s, r: r, who: who, ctx: ctx, hangUp: cancel, arrived: arrived, began: time.Now(), scratches: map[string]*kept.Scratch{},
+		s: s, r: r, who: who, ctx: ctx, hangUp: cancel, arrived: arrived, began: time.Now(),
 		idle: time.AfterFunc(createWithin, func() { cancel(errIdle) }),
 	}
 	session := tunnel.Far(ctx, conn, h.serve)

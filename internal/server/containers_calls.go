@@ -131,7 +131,7 @@ func (h *hosted) control(r tunnel.Request) tunnel.Answer {
 
 // files does something in a tree of the container.
 func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request) tunnel.Answer {
-	tree, err := h.tree(c, r.Dir)
+	tree, err := c.Files(r.Dir)
 	if err != nil {
 		return tunnel.Failed(err)
 	}
@@ -158,15 +158,6 @@ func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 		return tunnel.Failed(send(call, tree, name))
 	}
 	return tunnel.Failed(fmt.Errorf("this server does not know %.40q; is it of another version?", string(r.Op)))
-}
-
-func (h *hosted) tree(c sandbox.Container, dir string) (sandbox.FileTree, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if scratch := h.scratches[dir]; scratch != nil {
-		return scratch, nil
-	}
-	return c.Files(dir)
 }
 
 // send opens a file and sends what is in it.

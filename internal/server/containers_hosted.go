@@ -11,7 +11,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
-	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/store"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
@@ -52,8 +51,7 @@ type hosted struct {
 	busy      int // calls that go on
 	container sandbox.Container
 	spec      sandbox.Spec
-	scratches map[string]*kept.Scratch // by target
-	release   []func()                 // when the container is gone
+	release   []func() // when the container is gone
 	grant     *capacity.Grant
 	granted   int64
 	running   sandbox.Running
@@ -150,9 +148,6 @@ func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
 	defer h.mu.Unlock()
 	h.container, h.spec = c, spec
 	h.s.metrics.containers.Inc()
-	for _, scratch := range h.scratches {
-		go scratch.Watch(h.ctx, spec.BuildDisk, h.hangUp)
-	}
 	return tunnel.Answer{Created: &tunnel.Created{ID: c.ID(), Isolation: c.Isolation()}}
 }
 
@@ -213,11 +208,6 @@ func (h *hosted) end(session *tunnel.Session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.idle.Stop()
-	for _, scratch := range h.scratches {
-		if err := scratch.Close(); err != nil {
-			h.s.Log.Warn("a scratch directory is left behind", "error", err.Error())
-		}
-	}
 	for _, release := range h.release {
 		release()
 	}

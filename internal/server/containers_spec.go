@@ -72,11 +72,8 @@ func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) err
 		if err := placeable(m.Target, spec.Mounts); err != nil {
 			return err
 		}
-		made := sandbox.Mount{Target: m.Target, Overlay: m.Overlay && m.Kept != ""}
-		switch {
-		case m.Kept != "" && m.Writable:
-			return &sandbox.UnsupportedError{What: "writing to what is kept", Reason: "other containers read it"}
-		case m.Kept != "":
+		made := sandbox.Mount{Target: m.Target, Overlay: m.Overlay}
+		if m.Kept != "" {
 			dir, release, err := h.s.Containers.Kept.Hold(keyOf(h.who, root.Image, m.Kept))
 			if errors.Is(err, kept.ErrNotKept) {
 				return &tunnel.Elsewhere{Reason: "it does not keep " + m.Kept + " any more"}
@@ -86,12 +83,6 @@ func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) err
 			}
 			h.release = append(h.release, release)
 			made.Source = dir
-		case m.Writable:
-			scratch, err := h.scratch(spec, m.Target)
-			if err != nil {
-				return err
-			}
-			made.Source, made.Writable = scratch.Dir(), true
 		}
 		spec.Mounts = append(spec.Mounts, made)
 	}
@@ -116,19 +107,6 @@ func placeable(target string, mounts []sandbox.Mount) error {
 		}
 	}
 	return nil
-}
-
-// scratch is what an empty writable directory is: one of this host's, with the limit
-// of the build disk.
-func (h *hosted) scratch(spec *sandbox.Spec, target string) (*kept.Scratch, error) {
-	if spec.BuildDisk.Bytes == 0 || h.scratches[target] != nil {
-		return nil, &sandbox.UnsupportedError{What: "a writable " + target, Reason: "it needs a build disk, and a place of its own"}
-	}
-	scratch, err := h.s.Containers.Kept.Scratch()
-	if err == nil {
-		h.scratches[target] = scratch
-	}
-	return scratch, err
 }
 
 // usualMemory is what a container takes until a program of it asks for more.

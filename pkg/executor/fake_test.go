@@ -57,7 +57,7 @@ func (rt *fakeRuntime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.C
 	c := &fakeContainer{rt: rt, spec: spec, id: fmt.Sprintf("c%d", len(rt.containers)), trees: map[string]*fakeTree{}}
 	dirs := []string{sandbox.WorkspaceDir, sandbox.BuildDir}
 	for _, m := range spec.Mounts {
-		if m.Writable {
+		if m.Overlay {
 			dirs = append(dirs, m.Target)
 		}
 	}

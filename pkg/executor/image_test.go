@@ -279,7 +279,7 @@ func TestCacheIsNotKept(t *testing.T) {
 	}
 	plain := &fakeRuntime{}
 	mount, err := keptRun(plain, t.TempDir()).cacheMount(t.Context(), cacheUnderTest)
-	if err != nil || mount != (sandbox.Mount{Target: "/cache", Writable: true}) || len(plain.containers) > 0 {
+	if err != nil || mount != (sandbox.Mount{Target: "/cache", Overlay: true}) || len(plain.containers) > 0 {
 		t.Errorf("where nothing is kept: %+v, %v", mount, err)
 	}
 }
@@ -302,7 +302,7 @@ func TestToolsAreKeptElsewhere(t *testing.T) {
 	r := keptRun(rt, t.TempDir())
 	for range 2 {
 		mount, release, err := r.selfMount(t.Context())
-		if err != nil || mount.Source != "" || !strings.HasPrefix(mount.Kept, "tools-") || mount.Writable || mount.Overlay {
+		if err != nil || mount.Source != "" || !strings.HasPrefix(mount.Kept, "tools-") || mount.Overlay {
 			t.Fatalf("mount %+v, %v", mount, err)
 		}
 		release()

@@ -23,7 +23,7 @@ func (r *run) keeper() (sandbox.Keeper, bool) {
 // keptCache is a build cache that the runtime keeps. Where it keeps nothing, each
 // run begins with an empty one.
 func (r *run) keptCache(ctx context.Context, cache language.BuildCache) (sandbox.Mount, error) {
-	empty := sandbox.Mount{Target: cache.Target, Writable: true}
+	empty := sandbox.Mount{Target: cache.Target, Overlay: true}
 	keeper, ok := r.keeper()
 	if !ok {
 		return empty, nil

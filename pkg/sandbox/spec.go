@@ -104,7 +104,7 @@ func (s Spec) checkMounts() error {
 		if err := m.checkPlace(); err != nil {
 			return err
 		}
-		if !m.Writable && !m.Overlay {
+		if !m.Overlay {
 			continue
 		}
 		for k, other := range s.Mounts {
@@ -121,7 +121,7 @@ func (m Mount) checkPlace() error {
 	if !path.IsAbs(place) || path.Clean(place) != place || place == "/" || place[1] == '.' {
 		return fmt.Errorf("%.100q is no place for a mount", place)
 	}
-	if hides := m.Source == "" && m.Kept == "" && !m.Writable; hides || place == m.Source {
+	if hides := m.Source == "" && m.Kept == "" && !m.Overlay; hides || place == m.Source {
 		return nil
 	}
 	for _, own := range []string{WorkspaceDir, BuildDir, TempDir, "/dev", "/proc", "/sys"} {
@@ -148,17 +148,14 @@ type DiskLimit struct {
 
 // Mount is one host directory or file in the container.
 type Mount struct {
-	// Source is an absolute host path. An empty one means an empty directory, or
-	// what the runtime keeps under the name Kept (see [Keeper]).
+	// Source is an absolute host path, which no program changes. An empty one means an
+	// empty directory, or what the runtime keeps under the name Kept (see [Keeper]).
 	Source string
 	Kept   string
 	// Target is an absolute path in the container; empty means Source.
 	Target string
-	// Writable makes the program's changes reach the host. Otherwise the mount
-	// is read-only, or, with Overlay, writable with the changes thrown away.
-	Writable bool
-	// Overlay gives a read-only source a private writable layer inside the
-	// container's build disk.
+	// Overlay gives the mount, which is read-only otherwise, a private writable layer
+	// inside the container's build disk, which goes with the container.
 	Overlay bool
 	// Optional mounts are left out when the source does not exist.
 	Optional bool

@@ -39,7 +39,7 @@ func TestSpecMounts(t *testing.T) {
 		want   string
 	}{
 		"toolchains":                {[]Mount{{Source: "/opt/go"}, {Source: "/opt/go/pkg"}, {Source: "/tmp/fake/bin"}, {Target: "/opt/go/src"}, {Target: "/tmp/fake/lib"}}, ""},
-		"caches":                    {[]Mount{{Source: "/a", Target: "/cache/go", Overlay: true}, {Kept: "k", Target: "/cache/gone"}, {Target: "/cache/javac", Writable: true}}, ""},
+		"caches":                    {[]Mount{{Source: "/a", Target: "/cache/go", Overlay: true}, {Kept: "k", Target: "/cache/gone"}, {Target: "/cache/javac", Overlay: true}}, ""},
 		"a name of a runtime's":     {[]Mount{{Source: "/a", Target: "/.build", Overlay: true}}, "no place"},
 		"the root":                  {[]Mount{{Source: "/a", Target: "/"}}, "no place"},
 		"relative":                  {[]Mount{{Source: "/a", Target: "mnt"}}, "no place"},
@@ -48,7 +48,7 @@ func TestSpecMounts(t *testing.T) {
 		"in the workspace":          {[]Mount{{Source: "/a", Target: "/workspace/d", Overlay: true}}, "a /workspace of its own"},
 		"the workspace, kept":       {[]Mount{{Kept: "k", Target: "/workspace"}}, "a /workspace of its own"},
 		"devices":                   {[]Mount{{Source: "/a", Target: "/dev/shm"}}, "a /dev of its own"},
-		"below what is written":     {[]Mount{{Target: "/mnt", Writable: true}, {Source: "/a", Target: "/mnt/b"}}, `"/mnt" is one that programs write`},
+		"below what is written":     {[]Mount{{Target: "/mnt", Overlay: true}, {Source: "/a", Target: "/mnt/b"}}, `"/mnt" is one that programs write`},
 		"below a layer, it is last": {[]Mount{{Source: "/a", Target: "/mnt/b"}, {Source: "/b", Target: "/mnt", Overlay: true}}, `"/mnt" is one that programs write`},
 		"twice the same layer":      {[]Mount{{Source: "/a", Target: "/mnt", Overlay: true}, {Source: "/b", Target: "/mnt", Overlay: true}}, "programs write"},
 	} {

@@ -192,7 +192,7 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 // writable are the mounts that programs write to, each a directory in memory.
 func writable(spec sandbox.Spec, img image) (targets []string) {
 	for _, m := range spec.Mounts {
-		if m.Source == "" && m.Kept == "" && m.Writable {
+		if m.Source == "" && m.Kept == "" && m.Overlay {
 			targets = append(targets, path.Clean(m.Target))
 		}
 	}

@@ -159,35 +159,23 @@ func TestKeepNothingHalf(t *testing.T) {
 	}
 }
 
-// TestEmptyWritable: how a cache is filled before it is kept.
-func TestEmptyWritable(t *testing.T) {
+// TestEmptyOverlay: an empty directory that programs write takes of the build disk.
+func TestEmptyOverlay(t *testing.T) {
 	rt := open(t, *image)
 	s := spec
 	s.BuildDisk = sandbox.DiskLimit{Bytes: 2 << 20, Inodes: 50}
-	s.Mounts = []sandbox.Mount{{Target: "/cache/new", Writable: true}}
+	s.Mounts = []sandbox.Mount{{Target: "/cache/new", Overlay: true}}
 	c, err := rt.Create(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Delete(t.Context())
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "echo made >/cache/new/file; head -c 3m /dev/zero >/cache/new/big"}})
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "echo made >/cache/new/file && head -c 3m /dev/zero >/cache/new/big"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if exit, err := running.Wait(); err != nil || exit.Code == 0 {
 		t.Errorf("3 MiB were written to 2: %+v, %v", exit, err)
-	}
-	tree, err := c.Files("/cache/new")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := tree.Open("file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if content, err := io.ReadAll(f); string(content) != "made\n" || err != nil {
-		t.Errorf("%q, %v", content, err)
 	}
 }
 

@@ -183,9 +183,8 @@ func (c *container) setUp(ctx context.Context, plan mountPlan) error {
 	args := []string{number(d.Bytes), number(d.Inodes), number(b.Bytes), number(b.Inodes)}
 	for _, m := range plan.empty {
 		kind := "r"
-		if m.Writable {
+		if m.Overlay {
 			kind = "w"
-			c.writable = append(c.writable, m.Target)
 		}
 		args = append(args, kind, m.Target)
 	}

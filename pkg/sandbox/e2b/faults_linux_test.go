@@ -113,7 +113,6 @@ func TestUnsupported(t *testing.T) {
 		func(s *sandbox.Spec) { s.Level = sandbox.LevelRestricted },
 		func(s *sandbox.Spec) { s.WorkspaceOnDisk = true },
 		func(s *sandbox.Spec) { s.Network = sandbox.NetworkPolicy{AllowDNS: true} },
-		func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: dir, Target: "/x", Writable: true}} },
 		func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: dir, Target: "/x"}} },
 		func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: big}} },
 	} {

@@ -43,9 +43,6 @@ func planMounts(mounts []sandbox.Mount) (plan mountPlan, err error) {
 			plan.empty = append(plan.empty, m)
 			continue
 		}
-		if m.Writable {
-			return mountPlan{}, &sandbox.UnsupportedError{What: "the writable folder " + m.Source, Reason: "a sandbox of E2B cannot reach this host", Mend: "Put files in with the request, and collect them"}
-		}
 		if _, err := os.Lstat(m.Source); m.Optional && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

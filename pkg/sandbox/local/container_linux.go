@@ -50,8 +50,6 @@ type container struct {
 	paths []string
 	// meter measures the disks of a container without a root of its own.
 	meter diskMeter
-	// writable maps the sources of writable mounts to what stands for them.
-	writable map[string]string
 
 	starting sync.Mutex // held by Start and Delete
 
@@ -70,13 +68,12 @@ type container struct {
 // newContainer fills in what every level has.
 func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 	c := &container{
-		id:       fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)),
-		rt:       r,
-		spec:     spec,
-		walls:    w,
-		trees:    map[string]*os.File{},
-		files:    map[string]*fileTree{},
-		writable: map[string]string{},
+		id:    fmt.Sprintf("%s-%d", r.instance.Name, r.serial.Add(1)),
+		rt:    r,
+		spec:  spec,
+		walls: w,
+		trees: map[string]*os.File{},
+		files: map[string]*fileTree{},
 	}
 	c.meter.c = c
 	return c
@@ -197,11 +194,6 @@ func (c *container) world(image *rootfs.Image) error {
 	names := []string{sandbox.WorkspaceDir, "/proc"}
 	if c.spec.BuildDisk.Bytes > 0 {
 		names = append(names, sandbox.BuildDir)
-	}
-	for _, m := range c.spec.Mounts {
-		if m.Writable {
-			names = append(names, m.Target)
-		}
 	}
 	var fds []spawn.Arg
 	for _, name := range names {

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -202,12 +201,8 @@ func collectAndRemove(t *testing.T, level sandbox.Level) {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	source := t.TempDir()
-	if err := os.Chmod(source, 0o777); err != nil { // for whoever the program's user is
-		t.Fatal(err)
-	}
 	disk := sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}
-	c, err := rt.Create(t.Context(), sandbox.Spec{Level: level, Disk: disk, Mounts: []sandbox.Mount{{Source: source, Target: "/made", Writable: true}}})
+	c, err := rt.Create(t.Context(), sandbox.Spec{Level: level, Disk: disk, BuildDisk: disk, Mounts: []sandbox.Mount{{Target: "/made", Overlay: true}}})
 	if errors.As(err, new(*sandbox.UnsupportedError)) {
 		t.Skip(err)
 	}
@@ -255,10 +250,6 @@ cd "$1" && mkdir closed shut && echo theirs >closed/file && chmod 0 closed/file 
 	left, err := os.ReadDir(rt.instance.Dir)
 	if len(left) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("left over: %v, %v", left, err)
-	}
-	made := filepath.Join(source, "closed", "file")
-	if info, err := os.Stat(made); level == sandbox.LevelRestricted && (err != nil || info.Size() == 0) {
-		t.Errorf("what it has left in a writable mount: %v", err)
 	}
 }
 

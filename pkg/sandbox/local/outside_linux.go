@@ -245,10 +245,10 @@ func (c *container) standsFor(s string) (from, to string, ok bool) {
 	return from, to, ok
 }
 
-// removeDirs removes what makeDirs made, once writable mounts have their files.
+// removeDirs removes what makeDirs made.
 func (c *container) removeDirs() error {
 	if c.base == "" {
 		return nil
 	}
-	return errors.Join(c.bringBack(), instance.RemoveTree(c.base))
+	return instance.RemoveTree(c.base)
 }

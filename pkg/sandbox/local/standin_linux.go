@@ -16,20 +16,14 @@ import (
 
 // standIn makes what stands for a mount in a container without a root of its
 // own. What is in place is in place: nothing can be hidden here. For an overlay
-// it is a tree of links, in which new files can be made; for a writable mount an
-// empty directory, whose files the source gets when the container is deleted;
-// else the source, or links to it where directories on the way are ours alone and
+// it is a tree of links, in which new files can be made; else the source, or links to it where directories on the way are ours alone and
 // the program has a user id of its own.
 func (c *container) standIn(m sandbox.Mount) error {
 	target := cmp.Or(m.Target, m.Source)
 	switch {
-	case m.Source == "", target == m.Source && !m.Overlay && !m.Writable:
-		return nil
-	case m.Writable:
-		if err := c.makeDir(target); err != nil {
-			return err
-		}
-		c.writable[m.Source] = filepath.Join(c.base, target)
+	case m.Source == "" && m.Overlay:
+		return c.makeDir(target)
+	case m.Source == "", target == m.Source && !m.Overlay:
 		return nil
 	case !m.Overlay && (!c.identity.root || !isDir(m.Source) || passable(m.Source)):
 		c.stand(target, m.Source)
@@ -86,37 +80,6 @@ func passable(dir string) bool {
 		}
 		dir = filepath.Dir(dir)
 	}
-}
-
-// bringBack gives the files of writable mounts to their sources. No program of
-// the container is alive any more. What is neither a file nor a directory stays
-// behind.
-func (c *container) bringBack() error {
-	var errs []error
-	for source, path := range c.writable {
-		errs = append(errs, takeBack(path), linkTree(path, source, hardLink, nil))
-	}
-	return errors.Join(errs...)
-}
-
-// takeBack makes us the owner of a tree that a program has left, and opens its
-// directories: other users' are closed to us where root has few capabilities.
-func takeBack(tree string) error {
-	root, err := os.OpenRoot(filepath.Dir(tree))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return fs.WalkDir(root.FS(), filepath.Base(tree), func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
-			return err
-		}
-		err = root.Lchown(name, os.Geteuid(), -1)
-		if err == nil && entry.IsDir() {
-			err = root.Chmod(name, 0o700)
-		}
-		return err
-	})
 }
 
 // linkTree makes the directories of source below target, and links to its files.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -273,7 +274,7 @@ func (w *world) copyFile(source, target string, size int64) {
 // hostMount brings one mount of the spec.
 func (w *world) hostMount(m sandbox.Mount) {
 	target := w.target(m)
-	if m.Source == "" {
+	if m.Source == "" && !m.Overlay {
 		w.empty(target)
 		return
 	}
@@ -289,13 +290,9 @@ func (w *world) hostMount(m sandbox.Mount) {
 	case err == nil && info.Mode().IsRegular():
 		w.dir(path.Dir(target), 0o755)
 		w.copyFile(m.Source, target, info.Size())
-	case m.Writable:
-		w.dir(target, 0o755)
-		w.mount(target, m.Source, target, "", unix.MS_BIND, "")
-		w.mount(target, "", target, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_NOSUID|unix.MS_NODEV, "")
 	case m.Overlay:
 		w.dir(target, 0o755)
-		w.writableOverlay(m.Source, target)
+		w.writableOverlay(cmp.Or(m.Source, w.own(".empty")), target)
 	default:
 		w.dir(target, 0o755)
 		w.overlay(m.Source, target)

@@ -241,20 +241,17 @@ func (b *bundle) mount(m sandbox.Mount) error {
 	if slices.ContainsFunc(b.mounts, func(have specs.Mount) bool { return have.Destination == target }) {
 		return nil // two parts of a toolchain need the same
 	}
-	if m.Source == "" {
-		b.empty(target)
-		return nil
-	}
-	if _, err := os.Stat(m.Source); err != nil && m.Optional {
-		return nil
-	} else if err != nil {
+	if _, err := os.Stat(m.Source); m.Source != "" && err != nil {
+		if m.Optional {
+			return nil
+		}
 		return fmt.Errorf("mount %s: %w", m.Source, err)
 	}
 	switch {
-	case m.Writable:
-		b.bind(m.Source, target, "rw")
 	case m.Overlay:
 		b.writableOverlay(m.Source, target)
+	case m.Source == "":
+		b.empty(target)
 	default:
 		b.readOnly(m.Source, target)
 	}
@@ -264,21 +261,27 @@ func (b *bundle) mount(m sandbox.Mount) error {
 // empty hides what is at target.
 func (b *bundle) empty(target string) { b.bind(filepath.Join(b.dir, "disk/empty"), target, "ro") }
 
-// writableOverlay mounts a directory with a writable layer on the build disk, which
-// [bundle.world] makes. A runtime with a kernel of its own gets links there.
+// writableOverlay mounts a directory, or an empty one, with a writable layer on the build
+// disk, which [bundle.world] makes. A runtime with a kernel of its own gets links there.
 func (b *bundle) writableOverlay(source, target string) {
 	upper := filepath.Join("build", "u"+layerName(target))
 	if b.flavour.ownKernel {
-		lower := path.Join(ownDir, "layer", layerName(target))
-		b.bind(source, lower, "ro")
 		b.bind(filepath.Join(b.dir, upper), target, "rw")
-		b.links = append(b.links, guest.Layer{Source: lower, Target: target})
+		if source != "" {
+			lower := path.Join(ownDir, "layer", layerName(target))
+			b.bind(source, lower, "ro")
+			b.links = append(b.links, guest.Layer{Source: lower, Target: target})
+		}
 		return
+	}
+	lower := "empty"
+	if source != "" {
+		lower = rootfs.EscapeOption(source)
 	}
 	work := filepath.Join("build", "w"+layerName(target))
 	b.mounts = append(b.mounts, specs.Mount{
 		Destination: target, Type: "overlay", Source: "overlay",
-		Options: []string{"nosuid", "nodev", "lowerdir=" + rootfs.EscapeOption(source), "upperdir=" + rootfs.EscapeOption(upper), "workdir=" + rootfs.EscapeOption(work)},
+		Options: []string{"nosuid", "nodev", "lowerdir=" + lower, "upperdir=" + rootfs.EscapeOption(upper), "workdir=" + rootfs.EscapeOption(work)},
 	})
 }
 
@@ -288,7 +291,7 @@ func layerName(target string) string { return url.PathEscape(strings.Trim(target
 // layers are the targets of the mounts that have a writable layer.
 func (b *bundle) layers() (targets []string) {
 	for _, m := range b.spec.Mounts {
-		if m.Overlay && !m.Writable && m.Source != "" {
+		if m.Overlay {
 			targets = append(targets, b.target(m))
 		}
 	}

@@ -186,11 +186,6 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	if b.spec.BuildDisk.Bytes > 0 {
 		trees = append(trees, sandbox.BuildDir)
 	}
-	for _, m := range b.spec.Mounts {
-		if m.Writable {
-			trees = append(trees, filepath.Clean(m.Target))
-		}
-	}
 	opts := guest.Options{
 		ID: b.id, Isolation: r.isolation(b), Arch: runtime.GOARCH, Trees: trees, Layers: b.links,
 		Network: b.spec.Network, Connect: b.connect(), Filter: b.host.filterOptions(),

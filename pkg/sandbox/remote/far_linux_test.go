@@ -220,10 +220,6 @@ func TestKept(t *testing.T) {
 	if _, err := stranger.Create(t.Context(), with); !errors.Is(err, syscall.EAGAIN) {
 		t.Errorf("a stranger's container: %v", err)
 	}
-	with.Mounts[0].Writable = true
-	if _, err := rt.Create(t.Context(), with); !errors.As(err, new(*sandbox.UnsupportedError)) {
-		t.Errorf("writing to it: %v", err)
-	}
 }
 
 // TestMountsInTheWay: what a near side has kept on the other server lies nowhere where that
@@ -255,7 +251,7 @@ func TestMountsInTheWay(t *testing.T) {
 		"over what is root's":      {{Kept: "evil", Target: "/etc"}},
 		"out of where it may be":   {{Kept: "evil", Target: "/mnt/../etc"}},
 		"not clean":                {{Kept: "evil", Target: "/mnt//a"}},
-		"a writable one elsewhere": {{Target: "/var/lib", Writable: true}},
+		"a writable one elsewhere": {{Target: "/var/lib", Overlay: true}},
 	} {
 		with := spec
 		with.Mounts = mounts
@@ -290,42 +286,6 @@ func TestFileThatGrows(t *testing.T) {
 	}
 }
 
-// What would fill a cache is written in the container, and read by the near side.
-func TestScratch(t *testing.T) {
-	f := serve(t)
-	rt := opened(t, remote.Options{}, f)
-	spec := sandbox.Spec{Disk: small.Disk, BuildDisk: small.Disk, Mounts: []sandbox.Mount{{Target: "/cache", Writable: true}}}
-	c := create(t, rt, spec)
-	mustPrint(t, c, shell("mkdir -p /cache/a && echo hi >/cache/a/b && ln -s /etc/passwd /cache/link && mkfifo /cache/fifo && echo done"), "done\n")
-	tree := must(c.Files("/cache"))
-	var names []string
-	if err := tree.Walk(100, func(info sandbox.FileInfo) error { names = append(names, info.Path); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(names)
-	if want := []string{"a", "a/b", "fifo", "link"}; !slices.Equal(names, want) {
-		t.Errorf("names %q, want %q", names, want)
-	}
-	file := must(tree.Open("a/b"))
-	if text, err := io.ReadAll(file); string(text) != "hi\n" || err != nil {
-		t.Errorf("content %q, %v", text, err)
-	}
-	file.Close()
-	for _, name := range []string{"link", "fifo", "a", "../x", "/etc/passwd"} {
-		if _, err := tree.Open(name); err == nil {
-			t.Errorf("%s was opened", name)
-		}
-	}
-	running, err := c.Start(t.Context(), shell("head -c 100000000 /dev/zero >/cache/big; sleep 1000"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := running.Wait(); !errors.Is(err, syscall.EAGAIN) {
-		t.Errorf("a cache over its limit: %v", err)
-	}
-	eventually(t, "the removal of the scratch", func() bool { return len(must(filepath.Glob(filepath.Join(f.dir, "cache/remote/tmp-*")))) == 0 })
-}
-
 func TestBounds(t *testing.T) {
 	f := serve(t, func(o *server.Options) {
 		o.Containers.Config.MaxDiskBytes = 2 << 30
@@ -336,13 +296,12 @@ func TestBounds(t *testing.T) {
 	rt := opened(t, remote.Options{}, f)
 	change := func(f func(*sandbox.Spec)) sandbox.Spec { s := small; f(&s); return s }
 	for name, spec := range map[string]sandbox.Spec{
-		"level none":        change(func(s *sandbox.Spec) { s.Level = sandbox.LevelNone }),
-		"level restricted":  change(func(s *sandbox.Spec) { s.Level = sandbox.LevelRestricted }),
-		"a large disk":      change(func(s *sandbox.Spec) { s.Disk.Bytes = 3 << 30 }),
-		"many files":        change(func(s *sandbox.Spec) { s.Disk.Inodes = 1 << 40 }),
-		"a host directory":  change(func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: "/etc", Target: "/mnt"}} }),
-		"a writable, empty": change(func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Target: "/mnt", Writable: true}} }),
-		"an image":          change(func(s *sandbox.Spec) { s.Image = "x" }),
+		"level none":       change(func(s *sandbox.Spec) { s.Level = sandbox.LevelNone }),
+		"level restricted": change(func(s *sandbox.Spec) { s.Level = sandbox.LevelRestricted }),
+		"a large disk":     change(func(s *sandbox.Spec) { s.Disk.Bytes = 3 << 30 }),
+		"many files":       change(func(s *sandbox.Spec) { s.Disk.Inodes = 1 << 40 }),
+		"a host directory": change(func(s *sandbox.Spec) { s.Mounts = []sandbox.Mount{{Source: "/etc", Target: "/mnt"}} }),
+		"an image":         change(func(s *sandbox.Spec) { s.Image = "x" }),
 	} {
 		_, err := rt.Create(t.Context(), spec)
 		if !errors.As(err, new(*sandbox.UnsupportedError)) && !errors.As(err, new(*sandbox.ImageError)) {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"sync"
 
 	"github.com/sandbox-run/sandbox-run/internal/alive"
@@ -238,10 +237,5 @@ func writable(spec sandbox.Spec) []string {
 	if spec.BuildDisk.Bytes > 0 {
 		dirs = append(dirs, sandbox.BuildDir)
 	}
-	for _, m := range spec.Mounts {
-		if m.Writable && m.Source == "" {
-			dirs = append(dirs, m.Target)
-		}
-	}
-	return slices.Clip(dirs)
+	return dirs
 }

@@ -8,32 +8,29 @@ import (
 )
 
 // mounts: a program reads what is mounted although it lies behind a directory
-// that is ours alone, as a test's own is; what it adds to an overlay is gone with
-// the container, and what it adds to a writable mount is the host's.
+// that is ours alone, as a test's own is; what it adds to an overlay, of a directory or
+// of nothing, is gone with the container.
 func (s *suite) mounts() {
 	dir := s.TempDir()
-	read, layer, write := filepath.Join(dir, "read"), filepath.Join(dir, "layer"), filepath.Join(dir, "write")
+	read, layer := filepath.Join(dir, "read"), filepath.Join(dir, "layer")
 	for _, source := range []string{read, layer} {
 		s.hostFile(filepath.Join(source, "sub", "old"), "of the host\n")
 	}
-	for _, open := range []string{layer, filepath.Join(layer, "sub"), write} { // to whoever the sandbox's user is
-		if err := os.MkdirAll(open, 0o755); err != nil {
-			s.Fatal(err)
-		}
+	for _, open := range []string{layer, filepath.Join(layer, "sub")} { // to whoever the sandbox's user is
 		if err := os.Chmod(open, 0o777); err != nil {
 			s.Fatal(err)
 		}
 	}
 	spec := s.spec()
 	spec.BuildDisk = spec.Disk
-	spec.Mounts = []sandbox.Mount{{Source: read, Target: "/mnt/read"}, {Source: layer, Target: "/mnt/layer", Overlay: true}, {Source: write, Target: "/mnt/write", Writable: true}}
+	spec.Mounts = []sandbox.Mount{{Source: read, Target: "/mnt/read"}, {Source: layer, Target: "/mnt/layer", Overlay: true}, {Target: "/mnt/empty", Overlay: true}}
 	c := s.create(spec)
 	p := shell(`cat "$1/sub/old" "$2/sub/old"
 echo new >"$2/sub/new" && cat "$2/sub/new"
-mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s /etc/passwd "$3/link"`)
-	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/write")
+ls -A "$3"; mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && cat "$3/link/new"`)
+	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/empty")
 	e := s.run(c, p)
-	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\n")
+	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\nnew\n")
 	s.equal("stderr", e.stderr, "")
 	if s.level != sandbox.LevelNone { // which is no wall
 		p = shell(`for f in "$@"; do echo overwritten >"$f/sub/old"; rm -r "$f"/*; done`)
@@ -44,7 +41,7 @@ mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s /etc/passwd "$3/link"`)
 		s.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"read/sub/old": "of the host\n", "layer/sub/old": "of the host\n", "layer/sub/new": "", "write/sub/new": "new\n",
+		"read/sub/old": "of the host\n", "layer/sub/old": "of the host\n", "layer/sub/new": "",
 	} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && want != "" {
