@@ -91,11 +91,14 @@ func (s *Session) Start(ctx context.Context, r Request) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	patience := answerPatience
 	if r.Op == OpStart {
-		patience = 0
+		return s.open(ctx, text, s.long, 0)
 	}
-	return s.open(ctx, text, s.long, patience)
+	c, err := s.open(ctx, text, s.long, answerPatience)
+	if err == nil {
+		c.within(longPatience) // be there a byte every minute
+	}
+	return c, err
 }
 
 const (
@@ -111,12 +114,15 @@ func (c *Call) impatient(d time.Duration) (stop func() bool) {
 	if d == 0 {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(d, func() { c.session.fail(fmt.Errorf("the other server does not answer for %v", d)) }).Stop
+	return time.AfterFunc(d, func() { c.session.fail(fmt.Errorf("the other server has not answered within %v", d)) }).Stop
 }
 
 // Hurry hangs up unless the call ends soon: its program was killed.
-func (c *Call) Hurry() {
-	stop := c.impatient(answerPatience)
+func (c *Call) Hurry() { c.within(answerPatience) }
+
+// within hangs up unless the call ends by then.
+func (c *Call) within(d time.Duration) {
+	stop := c.impatient(d)
 	context.AfterFunc(c.ctx, func() { stop() })
 }
 

@@ -114,3 +114,27 @@ func TestSilence(t *testing.T) {
 		far.Close()
 	})
 }
+
+// A far side that says a little now and then does not hold up the near one for ever.
+func TestTrickle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := piped(t)
+		near, far := Near(t.Context(), a), Far(t.Context(), b, func(c *Call) Answer {
+			var err error
+			for to := c.Writer(1); err == nil; time.Sleep(answerPatience / 2) {
+				_, err = to.Write([]byte{'\n'})
+			}
+			return Failed(err)
+		})
+		call, err := near.Start(t.Context(), Request{Op: OpWalk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if _, err := io.Copy(io.Discard, call.Reader(1)); err == nil || time.Since(begin) != longPatience {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		near.Close()
+		far.Close()
+	})
+}
