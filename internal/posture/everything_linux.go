@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // everything looks at all that a program can see of its place.
@@ -158,6 +159,7 @@ func (p *prober) levers() error {
 		"/etc/passwd", "/etc/ld.so.preload", "/usr/bin/env", "/proc/self/exe", "/proc/1/exe", "/dev/shm/x"} {
 		p.opened("writes "+name, name, syscall.O_WRONLY)
 	}
+	p.opened(sealed, sandbox.BuildDir+"/new", syscall.O_WRONLY|syscall.O_CREAT)
 	return nil
 }
 

@@ -32,8 +32,13 @@ func (p *Posture) Faults() (faults []string) {
 	return append(faults, p.calls()...)
 }
 
+// sealed is whether the build directory can be written to in the run phase, where Landlock
+// alone keeps a program from it: nothing else that a program can try tells at
+// [sandbox.LevelFull] whether Landlock is there.
+const sealed = "writes " + sandbox.BuildDir
+
 // needed are lines without which nothing is proven.
-var needed = []string{"descriptors", "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
+var needed = []string{"descriptors", sealed, "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
 
 func (p *Posture) enforced(mechanism string) bool {
 	return p.Isolation.Mechanisms[mechanism] == api.Enforced
@@ -75,6 +80,10 @@ func (p *Posture) fault(l Line) string {
 		return "a device that nobody needs"
 	case kind == "reads" && l.Value == "works":
 		return p.readFault(what)
+	case l.Key == sealed:
+		if l.Value == "works" && p.enforced("landlock") {
+			return "a program does not change what was compiled"
+		}
 	case kind == "writes" && l.Value == "works":
 		return "a lever that reaches beyond the program"
 	case kind == "socket":

@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -24,12 +25,15 @@ var environment = []string{"PATH=/usr/bin:/bin"}
 
 // Take looks at a container of a runtime. The error is [ErrNone] where there can be none.
 func Take(ctx context.Context, rt sandbox.Runtime, level sandbox.Level) (p *Posture, err error) {
-	c, err := rt.Create(ctx, sandbox.Spec{Tenant: "posture", Level: level, Disk: sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}, NoFetch: true})
+	disk := sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}
+	c, err := rt.Create(ctx, sandbox.Spec{Tenant: "posture", Level: level, Disk: disk, BuildDisk: disk, NoFetch: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	defer func() { err = errors.Join(err, c.Delete(context.WithoutCancel(ctx))) }()
 	p = &Posture{Runtime: rt.Name(), Isolation: c.Isolation()}
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the look was not over after %v", patience))
+	defer cancel()
 	if err := p.look(ctx, c); err != nil {
 		return nil, fmt.Errorf("look at the posture of a sandbox: %w", err)
 	}
@@ -64,7 +68,9 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 	if err != nil {
 		return err
 	}
-	server := spawn.Stream(&pipes{answers, ask})
+	connection := &pipes{answers, ask}
+	server := spawn.Stream(connection)
+	defer context.AfterFunc(ctx, func() { _ = connection.Close() })() // whatever hangs ends then
 	ended := make(chan error, 1)
 	go func() {
 		_, err := running.Wait()
@@ -74,14 +80,19 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 	err = (&prober{server, p}).everything()
 	err = errors.Join(err, server.Close())
 	_ = running.Kill() // it has ended, or hangs
-	return errors.Join(err, <-ended)
+	return errors.Join(context.Cause(ctx), err, <-ended)
 }
+
+// patience is how long a look may take: a server that does not start should say why. With
+// gVisor, the slowest, one takes a few seconds.
+const patience = time.Minute
 
 // start starts the prober.
 func start(ctx context.Context, c sandbox.Container, args []string, in io.Reader, out io.Writer) (sandbox.Running, error) {
 	return c.Start(ctx, sandbox.Process{
 		Args: append([]string{sandbox.WorkspaceDir + "/" + program}, args[1:]...), Env: environment, Stdin: in, Stdout: out,
-		Limits: sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, OpenFiles: 64},
+		Limits:   sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, OpenFiles: 64},
+		ReadOnly: []string{sandbox.BuildDir},
 	})
 }
 

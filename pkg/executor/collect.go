@@ -149,9 +149,13 @@ func (g *gatherer) take(f sandbox.FileInfo) error {
 		g.bytesLeft -= f.Size
 		return on(f, io.LimitReader(file, f.Size))
 	}
+	most := min(f.Size, g.bytesLeft) // it may have grown since it was looked at
+	if fault.Off("collect", "sizes") {
+		most = f.Size
+	}
 	var read strings.Builder // which becomes a string without a copy
-	read.Grow(int(min(f.Size, g.bytesLeft)))
-	n, err := io.Copy(&read, io.LimitReader(file, g.bytesLeft))
+	read.Grow(int(most))
+	n, err := io.Copy(&read, io.LimitReader(file, most))
 	if err != nil {
 		g.skip(f, "cannot be read: "+err.Error())
 		return nil

@@ -23,6 +23,8 @@ func TestGoldenTable(t *testing.T) {
 		{"full", Options{}},
 		{"full, internet", Options{Inet: true}},
 		{"full, internet, no UDP", Options{Inet: true, NoUDP: true}},
+		{"one user", Options{OneUser: true}},
+		{"one user, memory sampled", Options{OneUser: true, MemorySampled: true}},
 		{"restricted", Options{Restricted: true, Attributes: TimesSupervised}},
 		{"restricted, internet, supervised", Options{Restricted: true, Inet: true, Supervised: true, Attributes: AttributesSupervised}},
 	}
