@@ -7,6 +7,8 @@
 //	DIR/OWNER/IMAGE/NAME/tree   what is mounted, read-only
 //	DIR/OWNER/IMAGE/NAME/size   what it takes, in decimal
 //	DIR/tmp-…                   one that is on its way, its size locked by who makes it
+//	DIR/lock                    locked by who removes those whose maker has died, and
+//	                            shared by who begins one
 //
 // An archive has regular files, directories and symbolic links, within bounds, or is
 // refused as a whole. A directory appears by a rename, when it is complete. What was not used for
@@ -43,14 +45,14 @@ type Limits struct {
 	// owner's take together, and TotalBytes all of them. Each name counts as a page,
 	// and each file as whole pages.
 	EntryBytes, EntryNames, OwnerBytes, TotalBytes int64
-	// Uploads is how many may be on their way, and OwnerUploads how many of them one
-	// owner's.
-	Uploads, OwnerUploads int64
+	// Uploads is how many may be on their way, and TenantUploads how many of them one
+	// tenant's.
+	Uploads, TenantUploads int64
 }
 
 // DefaultLimits hold the standard library of a few versions of Go for each owner.
 func DefaultLimits() Limits {
-	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 8, OwnerUploads: 4}
+	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 8, TenantUploads: 3}
 }
 
 // What stands in the way of keeping a directory.
@@ -70,12 +72,13 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 const (
 	treeName  = "tree"
 	sizeName  = "size"
+	lockName  = "lock"
 	onItsWay  = "tmp-"
 	pageBytes = 4096
 )
 
-// Key names a directory.
-type Key struct{ Owner, Image, Name string }
+// Key names a directory. Its tenant, who may have several owners, is not part of the name.
+type Key struct{ Owner, Image, Name, Tenant string }
 
 // path is where it is, by names that cannot lead anywhere else.
 func (k Key) path() (string, error) {
@@ -86,7 +89,7 @@ func (k Key) path() (string, error) {
 }
 
 // hashGlob matches what short gives, and no name of what is on its way: what is in that was
-// written by who sends it, or by a program.
+// written by who sends it.
 var hashGlob = strings.Repeat("[0-9a-f]", 32)
 
 func short(text string) string {
@@ -102,7 +105,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry // by path
-	uploads map[string]int64  // by owner
+	uploads map[string]int64  // by tenant
 	sent    int64             // uploads of all
 }
 
@@ -197,22 +200,45 @@ func Reclaim(dir string) (removed []string, err error) {
 }
 
 func reclaim(root *os.Root) (removed []string, err error) {
+	lock, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if lockfile.Try(lock, true) != nil {
+		return nil, nil // somebody begins an upload, or does this: it is for the next
+	}
 	names, err := fs.Glob(root.FS(), onItsWay+"*")
 	for _, name := range names {
-		if made, err := root.Open(path.Join(name, sizeName)); err == nil {
-			held := lockfile.Try(made, true)
-			made.Close()
-			if held != nil {
-				continue
-			}
-		}
-		if failed := root.RemoveAll(name); failed != nil {
+		switch done, failed := abandoned(root, name); {
+		case failed != nil:
 			err = errors.Join(err, failed)
-		} else {
+		case done:
 			removed = append(removed, name)
 		}
 	}
 	return removed, err
+}
+
+// abandoned removes a directory that is on its way, unless its maker lives.
+func abandoned(root *os.Root, name string) (done bool, err error) {
+	size, err := root.Open(path.Join(name, sizeName))
+	if err == nil {
+		defer size.Close()
+		if err := lockfile.Try(size, true); err != nil {
+			return false, unlessHeld(err)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	return true, root.RemoveAll(name)
+}
+
+func unlessHeld(err error) error {
+	if errors.Is(err, lockfile.ErrHeld) {
+		return nil
+	}
+	return err
 }
 
 // Has tells whether a directory is kept.
@@ -255,12 +281,11 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 	if err != nil {
 		return err
 	}
-	e := &entry{path: name}
-	if !s.mayUpload(e.owner()) {
+	if !s.mayUpload(k.Tenant) {
 		return fmt.Errorf("%w: others are being sent", ErrFull)
 	}
-	defer s.uploaded(e.owner())
-	w, err := s.begin()
+	defer s.uploaded(k.Tenant)
+	w, err := s.begin(ctx)
 	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)
 	}
@@ -275,28 +300,27 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)
 	}
-	e.size, e.used = u.bytes, time.Now()
-	return s.promote(w.name, e)
+	return s.promote(w.name, &entry{path: name, size: u.bytes, used: time.Now()})
 }
 
 // mayUpload counts an upload, unless there are too many.
-func (s *Store) mayUpload(owner string) bool {
+func (s *Store) mayUpload(tenant string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.sent >= s.limits.Uploads || s.uploads[owner] >= s.limits.OwnerUploads {
+	if s.sent >= s.limits.Uploads || s.uploads[tenant] >= s.limits.TenantUploads {
 		return false
 	}
 	s.sent++
-	s.uploads[owner]++
+	s.uploads[tenant]++
 	return true
 }
 
-func (s *Store) uploaded(owner string) {
+func (s *Store) uploaded(tenant string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent--
-	if s.uploads[owner]--; s.uploads[owner] == 0 {
-		delete(s.uploads, owner)
+	if s.uploads[tenant]--; s.uploads[tenant] == 0 {
+		delete(s.uploads, tenant)
 	}
 }
 
@@ -309,9 +333,17 @@ type way struct {
 }
 
 // begin makes one, with an empty tree in it.
-func (s *Store) begin() (*way, error) {
+func (s *Store) begin(ctx context.Context) (*way, error) {
+	lock, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
+	if err := lockfile.Wait(ctx, lock, false); err != nil {
+		return nil, err
+	}
 	w := &way{name: onItsWay + rand.Text(), in: s.root}
-	err := s.root.Mkdir(w.name, 0o700)
+	err = s.root.Mkdir(w.name, 0o700)
 	if err == nil {
 		w.size, err = s.root.OpenFile(path.Join(w.name, sizeName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	}

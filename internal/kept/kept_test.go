@@ -4,12 +4,14 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -87,7 +89,7 @@ func TestHostileArchives(t *testing.T) {
 		if ok, err := s.Has(key); ok || err != nil {
 			t.Errorf("%s is kept", name)
 		}
-		if left, _ := os.ReadDir(dir); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(dir, "[^l]*")); len(left) > 0 { // all but the lock
 			t.Errorf("%s leaves %v", name, left)
 		}
 	}
@@ -173,7 +175,7 @@ func TestOnItsWay(t *testing.T) {
 	}
 	var ways []string
 	for _, size := range []string{"8000000000000000000", "-8000000000000000000", "x"} {
-		w, err := s.begin()
+		w, err := s.begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +213,7 @@ func TestOnItsWay(t *testing.T) {
 // other: that of a living one is locked.
 func TestAbandoned(t *testing.T) {
 	s, dir := opened(t, DefaultLimits())
-	living, err := s.begin()
+	living, err := s.begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,13 +225,15 @@ func TestAbandoned(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range entries {
-			names = append(names, filepath.Join(dir, e.Name()))
+			if e.Name() != lockName {
+				names = append(names, filepath.Join(dir, e.Name()))
+			}
 		}
 		return names
 	}
 	abandon := func() string {
 		t.Helper()
-		w, err := s.begin()
+		w, err := s.begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,40 +264,51 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// Who keeps sending shuts nobody else out.
+// Who keeps sending, with however many keys, shuts nobody else out, and what is over makes
+// room for the next.
 func TestUploads(t *testing.T) {
 	limits := DefaultLimits()
-	limits.Uploads, limits.OwnerUploads = 3, 2
+	limits.Uploads, limits.TenantUploads = 3, 2
 	s, _ := opened(t, limits)
-	begun := func(owner string) bool {
+	keys := 0
+	// begun begins an upload, and tells how to end it; nil when it is refused.
+	begun := func(tenant string) (end func()) {
 		t.Helper()
+		keys++
+		k := Key{Owner: fmt.Sprint(tenant, keys), Tenant: tenant, Image: "b", Name: "x"}
 		read, pipe := io.Pipe()
 		result := make(chan error, 1)
-		go func() { result <- s.Keep(t.Context(), Key{Owner: owner, Image: "b", Name: "x"}, read) }()
+		go func() { result <- s.Keep(t.Context(), k, read) }()
 		wrote := make(chan error, 1)
 		go func() {
 			_, err := pipe.Write([]byte{0}) // is taken once the upload goes on
 			wrote <- err
 		}()
-		t.Cleanup(func() { pipe.Close(); <-result })
 		select {
 		case err := <-result:
-			result <- err
+			read.Close()
 			if !errors.Is(err, ErrFull) {
 				t.Error(err)
 			}
-			return false
-		case err := <-wrote:
-			return err == nil
+			return nil
+		case <-wrote:
+			end = sync.OnceFunc(func() { pipe.Close(); <-result })
+			t.Cleanup(end)
+			return end
 		}
 	}
+	first := begun("a")
 	for i, c := range []struct {
-		owner string
-		want  bool
-	}{{"a", true}, {"a", true}, {"a", false}, {"b", true}, {"b", false}, {"c", false}} {
-		if got := begun(c.owner); got != c.want {
-			t.Errorf("upload %d, of %s: %v", i, c.owner, got)
+		tenant string
+		want   bool
+	}{{"a", true}, {"a", false}, {"b", true}, {"b", false}, {"c", false}} {
+		if end := begun(c.tenant); (end != nil) != c.want {
+			t.Errorf("upload %d, of %s: %v", i, c.tenant, end != nil)
 		}
+	}
+	first()
+	if begun("c") == nil {
+		t.Error("one is over, and its place is not given back")
 	}
 }
 

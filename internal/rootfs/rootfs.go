@@ -42,6 +42,9 @@ func MaskedPaths() []string {
 		for _, counts := range []string{"aio-nr", "dentry-state", "file-nr", "inode-nr", "inode-state"} {
 			paths = append(paths, "/proc/sys/fs/"+counts)
 		}
+		for _, counts := range []string{"allocated_dquots", "cache_hits", "drops", "free_dquots", "lookups", "reads", "syncs", "writes"} {
+			paths = append(paths, "/proc/sys/fs/quota/"+counts)
+		}
 	}
 	return paths
 }

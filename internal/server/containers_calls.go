@@ -131,6 +131,11 @@ func (h *hosted) control(r tunnel.Request) tunnel.Answer {
 
 // files does something in a tree of the container.
 func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request) tunnel.Answer {
+	if r.Dir != sandbox.WorkspaceDir && r.Dir != sandbox.BuildDir {
+		// What an engine's containers write besides has a limit each, for programs, and so
+		// has the memory of those.
+		return tunnel.Failed(fmt.Errorf("%.100q is not for another server: %w", r.Dir, syscall.ENOENT))
+	}
 	tree, err := c.Files(r.Dir)
 	if err != nil {
 		return tunnel.Failed(err)

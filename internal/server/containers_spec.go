@@ -72,6 +72,9 @@ func (h *hosted) mount(spec *sandbox.Spec, mounts []tunnel.Mount, root root) err
 		if err := placeable(m.Target, spec.Mounts); err != nil {
 			return err
 		}
+		if m.Overlay && m.Kept == "" {
+			return &sandbox.UnsupportedError{What: "a writable " + m.Target, Reason: "nothing is kept for it, and the container has a build directory"}
+		}
 		made := sandbox.Mount{Target: m.Target, Overlay: m.Overlay}
 		if m.Kept != "" {
 			dir, release, err := h.s.Containers.Kept.Hold(keyOf(h.who, root.Image, m.Kept))

@@ -91,14 +91,11 @@ func (s *Session) Start(ctx context.Context, r Request) (*Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	patience := answerPatience
 	if r.Op == OpStart {
-		return s.open(ctx, text, s.long, 0)
+		patience = 0
 	}
-	c, err := s.open(ctx, text, s.long, answerPatience)
-	if err == nil {
-		c.within(longPatience) // be there a byte every minute
-	}
-	return c, err
+	return s.open(ctx, text, s.long, patience)
 }
 
 const (
@@ -114,16 +111,46 @@ func (c *Call) impatient(d time.Duration) (stop func() bool) {
 	if d == 0 {
 		return func() bool { return true }
 	}
-	return time.AfterFunc(d, func() { c.session.fail(fmt.Errorf("the other server has not answered within %v", d)) }).Stop
+	return c.hangUpAfter(d, d)
+}
+
+// hangUpAfter does so after a time, of which some may have passed before.
+func (c *Call) hangUpAfter(d, whole time.Duration) (stop func() bool) {
+	return time.AfterFunc(d, func() { c.session.fail(fmt.Errorf("the other server has kept us waiting for %v", whole)) }).Stop
 }
 
 // Hurry hangs up unless the call ends soon: its program was killed.
-func (c *Call) Hurry() { c.within(answerPatience) }
-
-// within hangs up unless the call ends by then.
-func (c *Call) within(d time.Duration) {
-	stop := c.impatient(d)
+func (c *Call) Hurry() {
+	stop := c.impatient(answerPatience)
 	context.AfterFunc(c.ctx, func() { stop() })
+}
+
+// enough is what fills up the patience with a channel, in bytes.
+const enough = 64 << 10
+
+// waits adds up how long one channel has kept us waiting since enough has passed through
+// it: a byte now and then must not hold up the near side for ever.
+type waits struct {
+	so    time.Duration
+	bytes int
+}
+
+// begin is called before a wait, and what it returns behind it.
+func (w *waits) begin(c *Call) (end func()) {
+	if c.patience == 0 {
+		return func() {}
+	}
+	since, stop := time.Now(), c.hangUpAfter(c.patience-w.so, c.patience)
+	return func() {
+		stop()
+		w.so += time.Since(since)
+	}
+}
+
+func (w *waits) passed(n int) {
+	if w.bytes += n; w.bytes >= enough {
+		*w = waits{}
+	}
 }
 
 // Do opens a call that is answered at once, and waits for that.
@@ -196,6 +223,7 @@ type inlet struct {
 	data   []byte
 	credit int // of the other side
 	owed   int // was read, and is not granted again yet
+	waits  waits
 	ended  bool
 	err    error // instead of the end
 }
@@ -243,10 +271,11 @@ func (r *inlet) read(p []byte) (n, grant int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.data) == 0 && !r.ended {
-		defer r.call.impatient(r.call.patience)()
-	}
-	for len(r.data) == 0 && !r.ended {
-		r.more.Wait()
+		end := r.waits.begin(r.call)
+		for len(r.data) == 0 && !r.ended {
+			r.more.Wait()
+		}
+		end()
 	}
 	if len(r.data) == 0 {
 		if r.err != nil {
@@ -255,6 +284,7 @@ func (r *inlet) read(p []byte) (n, grant int, err error) {
 		return 0, 0, io.EOF
 	}
 	n = copy(p, r.data)
+	r.waits.passed(n)
 	if r.data = r.data[n:]; len(r.data) == 0 {
 		r.data = nil
 	}
@@ -274,6 +304,7 @@ type outlet struct {
 	mu     sync.Mutex
 	more   sync.Cond
 	credit int
+	waits  waits
 	err    error
 }
 
@@ -325,16 +356,18 @@ func (w *outlet) take(most int) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.credit == 0 && w.err == nil {
-		defer w.call.impatient(w.call.patience)()
-	}
-	for w.credit == 0 && w.err == nil {
-		w.more.Wait()
+		end := w.waits.begin(w.call)
+		for w.credit == 0 && w.err == nil {
+			w.more.Wait()
+		}
+		end()
 	}
 	if w.err != nil {
 		return 0, w.err
 	}
 	n := min(most, w.credit)
 	w.credit -= n
+	w.waits.passed(n)
 	return n, nil
 }
 

@@ -205,8 +205,6 @@ type Answer struct {
 type Created struct {
 	ID        string            `json:"id"`
 	Isolation sandbox.Isolation `json:"isolation"`
-	// Dirs are what files can be reached in beside the workspace.
-	Dirs []string `json:"dirs,omitempty"`
 }
 
 // Failed is the answer that tells of an error.

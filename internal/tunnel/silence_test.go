@@ -2,6 +2,7 @@ package tunnel
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -121,7 +122,7 @@ func TestTrickle(t *testing.T) {
 		a, b := piped(t)
 		near, far := Near(t.Context(), a), Far(t.Context(), b, func(c *Call) Answer {
 			var err error
-			for to := c.Writer(1); err == nil; time.Sleep(answerPatience / 2) {
+			for to := c.Writer(1); err == nil; time.Sleep(answerPatience / 4) {
 				_, err = to.Write([]byte{'\n'})
 			}
 			return Failed(err)
@@ -131,8 +132,41 @@ func TestTrickle(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		if _, err := io.Copy(io.Discard, call.Reader(1)); err == nil || time.Since(begin) != longPatience {
+		if _, err := io.Copy(io.Discard, call.Reader(1)); err == nil || time.Since(begin) != answerPatience {
 			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		near.Close()
+		far.Close()
+	})
+}
+
+// One that is slow and goes on is waited for, and who reads slowly keeps nobody waiting.
+func TestSlowAndSteady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := piped(t)
+		near, far := Near(t.Context(), a), Far(t.Context(), b, func(c *Call) Answer {
+			to := c.Writer(1)
+			for range 8 {
+				time.Sleep(answerPatience * 3 / 4)
+				if _, err := to.Write(make([]byte, enough)); err != nil {
+					return Failed(err)
+				}
+			}
+			return Failed(to.Close())
+		})
+		call, err := near.Start(t.Context(), Request{Op: OpWalk})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, block := 0, make([]byte, enough)
+		for err == nil {
+			var k int
+			k, err = call.Reader(1).Read(block)
+			n += k
+			time.Sleep(time.Second)
+		}
+		if n != 8*enough || !errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes, %v", n, err)
 		}
 		near.Close()
 		far.Close()

@@ -34,8 +34,7 @@ type Container interface {
 	ID() string
 	// Isolation tells which level and mechanisms are in force.
 	Isolation() Isolation
-	// Files gives access to the file tree under dir: [WorkspaceDir],
-	// [BuildDir] or the target of a writable mount.
+	// Files gives access to the file tree under dir: [WorkspaceDir] or [BuildDir].
 	Files(dir string) (FileTree, error)
 	// Start starts a process. One process runs at a time; when it has ended,
 	// everything that it left running is killed before the next may start.

@@ -107,6 +107,9 @@ func (s Spec) checkMounts() error {
 		if !m.Overlay {
 			continue
 		}
+		if s.BuildDisk.Bytes <= 0 {
+			return fmt.Errorf("%.100q is no place for a mount with a writable layer: the container has no build disk for it", m.Place())
+		}
 		for k, other := range s.Mounts {
 			if i != k && Overlap(m.Place(), other.Place()) {
 				return fmt.Errorf("%.100q is no place for a mount: %.100q is one that programs write", other.Place(), m.Place())

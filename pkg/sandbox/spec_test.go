@@ -52,10 +52,18 @@ func TestSpecMounts(t *testing.T) {
 		"below a layer, it is last": {[]Mount{{Source: "/a", Target: "/mnt/b"}, {Source: "/b", Target: "/mnt", Overlay: true}}, `"/mnt" is one that programs write`},
 		"twice the same layer":      {[]Mount{{Source: "/a", Target: "/mnt", Overlay: true}, {Source: "/b", Target: "/mnt", Overlay: true}}, "programs write"},
 	} {
-		err := Spec{Disk: some, Network: NetworkPolicy{Mode: NetworkNone}, Mounts: c.mounts}.Validate()
+		err := Spec{Disk: some, BuildDisk: some, Network: NetworkPolicy{Mode: NetworkNone}, Mounts: c.mounts}.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+func TestOverlayNeedsABuildDisk(t *testing.T) {
+	some := DiskLimit{Bytes: 1, Inodes: 1}
+	err := Spec{Disk: some, Network: NetworkPolicy{Mode: NetworkNone}, Mounts: []Mount{{Target: "/mnt", Overlay: true}}}.Validate()
+	if err == nil || !strings.Contains(err.Error(), "no build disk") {
+		t.Errorf("%v", err)
 	}
 }
 

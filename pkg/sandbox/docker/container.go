@@ -145,7 +145,8 @@ func (r *Runtime) emptyDir() string {
 
 // maskedSys are what of /sys tells of the engine's machine: all but its control groups,
 // in which our init reads what a program has used.
-var maskedSys = []string{"/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power"}
+var maskedSys = []string{"/sys/block", "/sys/bus", "/sys/class", "/sys/dev", "/sys/devices", "/sys/firmware",
+	"/sys/fs/bpf", "/sys/fs/btrfs", "/sys/fs/erofs", "/sys/fs/ext4", "/sys/fs/f2fs", "/sys/fs/fuse", "/sys/fs/nfs", "/sys/fs/pstore", "/sys/fs/resctrl", "/sys/fs/selinux", "/sys/fs/xfs", "/sys/hypervisor", "/sys/kernel", "/sys/module", "/sys/power"}
 
 // sharedMemory is where POSIX has its own.
 const sharedMemory = "/dev/shm"
@@ -174,12 +175,8 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 		}
 	}
 	r.resolve(h, spec.Network)
-	build := spec.BuildDisk
-	if build.Bytes == 0 {
-		build = spec.Disk
-	}
 	for _, target := range writable(spec, img) {
-		h.Tmpfs[target] = r.tmpfs(build)
+		h.Tmpfs[target] = r.tmpfs(spec.BuildDisk)
 	}
 	for _, v := range img.volumes { // where programs could fill the engine's disk
 		if v = path.Clean(v); h.Tmpfs[v] == "" {

@@ -170,12 +170,14 @@ func TestEmptyOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Delete(t.Context())
-	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", "echo made >/cache/new/file && head -c 3m /dev/zero >/cache/new/big"}})
+	var out strings.Builder
+	const fill = "echo made >/cache/new/file && cat /cache/new/file; head -c 3m /dev/zero >/cache/new/big || echo full"
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sh", "-c", fill}, Env: []string{"PATH=/usr/bin:/bin"}, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exit, err := running.Wait(); err != nil || exit.Code == 0 {
-		t.Errorf("3 MiB were written to 2: %+v, %v", exit, err)
+	if exit, err := running.Wait(); err != nil || out.String() != "made\nfull\n" {
+		t.Errorf("it says %q: %+v, %v", out.String(), exit, err)
 	}
 }
 

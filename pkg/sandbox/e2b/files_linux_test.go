@@ -24,6 +24,7 @@ func TestUploadedFolders(t *testing.T) {
 		}
 	}
 	spec := small
+	spec.BuildDisk = small.Disk
 	spec.Mounts = []sandbox.Mount{
 		{Source: dir, Target: "/opt/read"}, {Source: dir, Target: "/opt/layer", Overlay: true},
 		{Source: filepath.Join(dir, "data"), Target: "/opt/one"}, {Source: dir + "/none", Target: "/opt/none", Optional: true},

@@ -51,8 +51,8 @@ func (ch *child) rules() landlock.Rules {
 		r.ReadExec = []string{"/"}
 		r.ReadWrite = append(writable, sandbox.TempDir, "/dev", "/proc")
 		for _, m := range c.spec.Mounts {
-			if m.Overlay {
-				r.ReadWrite = append(r.ReadWrite, m.Target)
+			if m.Overlay && !slices.Contains(ch.process.ReadOnly, m.Place()) {
+				r.ReadWrite = append(r.ReadWrite, m.Place())
 			}
 		}
 		r.DenyTCP = ch.network == sandbox.NetworkNone

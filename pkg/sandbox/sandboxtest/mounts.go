@@ -51,6 +51,18 @@ ls -A "$3"; mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && c
 	}
 }
 
+// layers: what is written to an overlay takes of the build disk, and nothing of the
+// program's own.
+func (s *suite) layers() {
+	spec := s.spec()
+	spec.Disk, spec.BuildDisk = sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}, sandbox.DiskLimit{Bytes: 2 << 20, Inodes: 60}
+	spec.Mounts = []sandbox.Mount{{Target: "/mnt/empty", Overlay: true}}
+	c := s.create(spec)
+	s.held(c, sandbox.LimitDisk)
+	e := s.sh(c, "head -c 4m /dev/zero >/mnt/empty/big; head -c 900k /dev/zero >own; cat own | wc -c; test $(wc -c </mnt/empty/big) -gt 1000000 && test $(wc -c </mnt/empty/big) -le 2097152 && echo held")
+	s.equal("stdout", e.stdout, "921600\nheld\n")
+}
+
 func (s *suite) hostFile(name, content string) {
 	s.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {

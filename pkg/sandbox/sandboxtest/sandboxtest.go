@@ -62,6 +62,7 @@ func Run(t *testing.T, opts Options) {
 		{"files in and out", (*suite).files},
 		{"planted links are not followed", (*suite).planted},
 		{"directories of the host", (*suite).mounts},
+		{"layers of mounts", (*suite).layers},
 		{"the world inside", (*suite).worldInside},
 		{"the host is out of sight", (*suite).hostInvisible},
 		{"containers do not see each other", (*suite).apart},
