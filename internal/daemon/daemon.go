@@ -102,6 +102,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if conf.Images == nil && d.runtime.Name() != "local" && d.runtime.Name() != "oci" {
 		conf.Images = []string{} // what else an engine has is none of the callers' business
 	}
+	conf.Told = engine.Told(cfg, os.Getenv)
 	conf.Heartbeat = heartbeat
 	conf.OutputCeilingBytes = max(maxOutput, d.cfg.MaxOutputBytes)
 	conf.Ceilings.OpenFiles = openFiles()

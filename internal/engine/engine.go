@@ -3,7 +3,9 @@
 package engine
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
@@ -48,6 +50,47 @@ func Executor(cfg config.Config, runtime string, getenv func(string) string, war
 		Images:           cfg.Images,
 		Warnings:         warnings,
 		Notify:           notify,
+	}
+}
+
+// Told takes paths of this host out of words for those who send requests. What stands for
+// them its operator knows.
+func Told(cfg config.Config, getenv func(string) string) func(string) string {
+	known := []struct {
+		path, name string
+		begins     bool // what stands for all that begins like it
+	}{
+		{cfg.DataDir, "$SANDBOX_DATA_DIR", false}, {runtimeDir(), "$RUNTIME_DIR", false},
+		{filepath.Join(os.TempDir(), "sandbox-run-"), "$TMPDIR/sandbox-run-", true}, {getenv("HOME"), "$HOME", false},
+	}
+	return func(text string) string {
+		for _, k := range known {
+			if path := filepath.Clean(k.path); filepath.IsAbs(path) && path != "/" {
+				text = replacePath(text, path, k.name, k.begins)
+			}
+		}
+		return text
+	}
+}
+
+// replacePath puts a name in the place of a path, where that is no part of a longer name.
+func replacePath(text, path, name string, begins bool) string {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, path)
+		if !found {
+			return out.String() + text
+		}
+		out.WriteString(before)
+		within := before != "" && strings.ContainsAny(before[len(before)-1:], letters+"./")
+		longer := after != "" && strings.ContainsAny(after[:1], letters) && !begins
+		if within || longer {
+			out.WriteString(path)
+		} else {
+			out.WriteString(name)
+		}
+		text = after
 	}
 }
 

@@ -39,6 +39,33 @@ func TestExecutorConfig(t *testing.T) {
 	}
 }
 
+// Who sends requests is not told where the server has its files.
+func TestTold(t *testing.T) {
+	cfg := config.Default()
+	cfg.DataDir = "/root/data//"
+	home := func(name string) string { return map[string]string{"HOME": "/root/"}[name] }
+	cases := map[string]string{
+		"open /root/data/cache/x: not a directory":        "open $SANDBOX_DATA_DIR/cache/x: not a directory",
+		"mkdir /root/data: read-only":                     "mkdir $SANDBOX_DATA_DIR: read-only",
+		"in \"/root/data\", /root/data2 and /root/data.":  "in \"$SANDBOX_DATA_DIR\", $HOME/data2 and $SANDBOX_DATA_DIR.",
+		"mkdir " + os.TempDir() + "/sandbox-run-i1-2/tmp": "mkdir $TMPDIR/sandbox-run-i1-2/tmp",
+		"exec /root/.cargo/bin/rustc: permission denied":  "exec $HOME/.cargo/bin/rustc: permission denied",
+		"mount /rootfs, /srv/root and " + os.TempDir():    "mount /rootfs, /srv/root and " + os.TempDir(),
+	}
+	if dir := runtimeDir(); dir != "" {
+		cases["mkdir "+dir+"/i1-2: no space left"] = "mkdir $RUNTIME_DIR/i1-2: no space left"
+	}
+	for said, want := range cases {
+		if got := Told(cfg, home)(said); got != want {
+			t.Errorf("%q is told as %q, want %q", said, got, want)
+		}
+	}
+	cfg.DataDir = ""
+	if got := Told(cfg, func(string) string { return "" })("open /x"); got != "open /x" {
+		t.Errorf("without a home: %q", got)
+	}
+}
+
 // What an engine's containers get at most is a ceiling of requests, and of compilers.
 func TestDockerCeilings(t *testing.T) {
 	cfg := config.Default()

@@ -106,14 +106,15 @@ type runtimeProblem struct {
 
 func (s *Server) failRuntime(w http.ResponseWriter, r *http.Request, err error) {
 	if e := tunnel.NewError(err); e.Kind != "" {
+		e.Rewrite(s.Executor.Told)
 		s.answer(w, http.StatusUnprocessableEntity, "application/problem+json", runtimeProblem{api.Problem{
 			Type: wire.TypeUnsupported, Status: http.StatusUnprocessableEntity, Title: http.StatusText(http.StatusUnprocessableEntity),
-			Detail: err.Error(), RequestID: requestID(r)}, e})
+			Detail: s.Executor.Told(err.Error()), RequestID: requestID(r)}, e})
 		return
 	}
 	if p, _ := problem(err); p.Status == http.StatusInternalServerError {
 		// The other server's operator has to know what is wrong with its runtime.
-		p.Detail = err.Error()
+		p.Detail = s.Executor.Told(err.Error())
 		if errors.Is(err, syscall.EAGAIN) {
 			p.Status = http.StatusServiceUnavailable
 		}
@@ -155,7 +156,7 @@ func specOf(r *http.Request) sandbox.Spec {
 // keyOf is what a caller's directory is kept under: by the caller's key, so that
 // nobody can fill what another reads, and by the image that it was made with.
 func keyOf(who auth.Principal, image sandbox.Image, name string) kept.Key {
-	return kept.Key{Owner: who.Tenant + "\x00" + who.KeyID, Image: image.Digest, Name: name}
+	return kept.Key{Owner: who.Tenant + "\x00" + who.KeyID, Tenant: who.Tenant, Image: image.Digest, Name: name}
 }
 
 // has answers GET /v1/runtime/kept/{name}.

@@ -62,8 +62,17 @@ type hosted struct {
 	cpuSeconds float64
 }
 
-// serve answers one call.
+// serve answers one call. The callers of the near side are told of this host what those
+// of this server are.
 func (h *hosted) serve(call *tunnel.Call) tunnel.Answer {
+	answer := h.answer(call)
+	if answer.Error != nil {
+		answer.Error.Rewrite(h.s.Executor.Told)
+	}
+	return answer
+}
+
+func (h *hosted) answer(call *tunnel.Call) tunnel.Answer {
 	h.begin()
 	defer h.done()
 	r, err := call.Request()

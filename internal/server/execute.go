@@ -36,7 +36,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return ours(s.serveTo(w, r, who))
+	return s.ours(s.serveTo(w, r, who))
 }
 
 // serveTo is the way of a request whose sender is known.
@@ -123,14 +123,14 @@ func (s *Server) runContext(r *http.Request) (context.Context, func()) {
 
 // ours has a failure that is none of the caller's told like that of a run, with what has
 // failed: a database that is full, an address of this host that cannot be asked for.
-func ours(err error) error {
+func (s *Server) ours(err error) error {
 	if err == nil {
 		return nil
 	}
 	if p, _ := problem(err); p.Type != typeUnknown || p.Status != http.StatusInternalServerError || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return failed(executor.Failure(err))
+	return failed(s.Executor.Failure(err))
 }
 
 // failed is the problem of a run that ended through our fault.

@@ -76,6 +76,13 @@ func NewError(err error) *Error {
 	return out
 }
 
+// Rewrite changes the words of an error.
+func (e *Error) Rewrite(told func(string) string) {
+	for _, text := range []*string{&e.Message, &e.What, &e.Reason} {
+		*text = told(*text)
+	}
+}
+
 // Err is the error that has arrived.
 func (e *Error) Err() error {
 	plain := &farError{text: Clean(e.Message), number: numbers()[e.Errno]}

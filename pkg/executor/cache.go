@@ -135,7 +135,7 @@ func (r *run) fill(ctx context.Context, cache language.BuildCache, done func(san
 	defer func() { err = errors.Join(err, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID())) }()
 	tree, err := c.Files(sandbox.BuildDir)
 	if err == nil {
-		err = tree.MkdirAll(path.Base(language.PreparedDir))
+		err = tree.MkdirAll(prepared)
 	}
 	if err == nil {
 		err = filler.prepareIn(ctx, c, cache)
@@ -169,19 +169,20 @@ func (r *run) prepareIn(ctx context.Context, c sandbox.Container, cache language
 	return nil
 }
 
-// maxCacheNames bounds a walk over what a compiler has made.
-const maxCacheNames = 1 << 20
+// maxMadeNames bounds a walk over what a toolchain has made: more than its disk has room
+// for, hard links apart.
+const maxMadeNames = 1 << 20
 
-// walkPrepared visits the directories and regular files of a cache in a build directory,
-// with their names in the cache: no more bytes than its disk had room for, whoever has the
-// tree. A toolchain is not to be trusted either.
-func walkPrepared(tree sandbox.FileTree, most int64, visit func(name string, info sandbox.FileInfo) error) error {
+// walkMade visits the directories and regular files below a directory of a tree that a
+// compiler or an installer has written, with their names there: no more bytes than its disk
+// had room for, whoever has the tree. A toolchain is not to be trusted either.
+func walkMade(tree sandbox.FileTree, dir string, most int64, visit func(name string, info sandbox.FileInfo) error) error {
 	seen, total := 0, int64(0)
-	return tree.Walk(maxCacheNames, func(info sandbox.FileInfo) error {
-		if seen++; seen == maxCacheNames {
-			return fmt.Errorf("more than %d files", maxCacheNames)
+	return tree.Walk(maxMadeNames, func(info sandbox.FileInfo) error {
+		if seen++; seen == maxMadeNames {
+			return fmt.Errorf("more than %d files", maxMadeNames)
 		}
-		name, found := strings.CutPrefix(path.Join(sandbox.BuildDir, info.Path), language.PreparedDir+"/")
+		name, found := strings.CutPrefix(info.Path, dir+"/")
 		if !found || !info.Mode.IsDir() && !info.Mode.IsRegular() {
 			return nil
 		}
@@ -192,10 +193,13 @@ func walkPrepared(tree sandbox.FileTree, most int64, visit func(name string, inf
 	})
 }
 
+// prepared is [language.PreparedDir] in the tree of the build directory.
+var prepared = path.Base(language.PreparedDir)
+
 // copyCache copies a cache out of the build directory, with the times of its files. Every
 // later sandbox's user may read it, and put files beside it in a layer of its own.
 func copyCache(tree sandbox.FileTree, root *os.Root, most int64) error {
-	return walkPrepared(tree, most, func(name string, info sandbox.FileInfo) error {
+	return walkMade(tree, prepared, most, func(name string, info sandbox.FileInfo) error {
 		if info.Mode.IsDir() {
 			return errors.Join(root.Mkdir(name, 0o777), root.Chmod(name, 0o777)) // past the umask
 		}

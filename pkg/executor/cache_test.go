@@ -150,10 +150,10 @@ func TestPreparedIsBounded(t *testing.T) {
 	tree.edit("elsewhere", func(f *fakeFile) { f.Size = 1 << 40 })
 	tree.edit("prepared/a", func(f *fakeFile) { f.Size = 600 })
 	tree.edit("prepared/b", func(f *fakeFile) { f.Size = 400 })
-	if err := walkPrepared(tree, 1000, visit); err != nil || !slices.Equal(seen, []string{"a", "b"}) {
+	if err := walkMade(tree, prepared, 1000, visit); err != nil || !slices.Equal(seen, []string{"a", "b"}) {
 		t.Errorf("%q, %v", seen, err)
 	}
-	if err := walkPrepared(tree, 999, visit); err == nil {
+	if err := walkMade(tree, prepared, 999, visit); err == nil {
 		t.Error("there is more than its disk had room for")
 	}
 }

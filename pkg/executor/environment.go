@@ -209,10 +209,6 @@ func (installer) Diagnose(_, stderr string) language.Diagnosis {
 	return language.Diagnosis{Reason: string(reason), DiskFull: strings.Contains(stderr, "No space left on device")}
 }
 
-// maxEnvironmentNames bounds a walk over what an installer made: more than its
-// disk has room for, hard links apart.
-const maxEnvironmentNames = 1 << 20
-
 // copyEnvironment copies the files of an environment out of its container, which
 // runs nothing any more, and completes it with what is ours to say: where its
 // interpreter is. Links do not make it larger than its disk was.
@@ -220,26 +216,17 @@ func copyEnvironment(build sandbox.FileTree, root *os.Root, tc language.Toolchai
 	if err := makeDir(root, path.Join(environmentContent, "bin")); err != nil {
 		return err
 	}
-	seen, total := 0, int64(0)
-	err := build.Walk(maxEnvironmentNames, func(info sandbox.FileInfo) error {
-		if seen++; seen == maxEnvironmentNames {
-			return fmt.Errorf("more than %d files", maxEnvironmentNames)
-		}
-		name, found := strings.CutPrefix(info.Path, packages.EnvironmentDir+"/")
-		if !found || ownNames[name] {
+	total := int64(0)
+	err := walkMade(build, packages.EnvironmentDir, most, func(name string, info sandbox.FileInfo) error {
+		if ownNames[name] {
 			return nil
 		}
-		if total += info.Size; total > most {
-			return fmt.Errorf("more than %s", humanBytes(most))
-		}
+		total += info.Size
 		target := path.Join(environmentContent, name)
-		switch {
-		case info.Mode.IsDir():
+		if info.Mode.IsDir() {
 			return makeDir(root, target)
-		case info.Mode.IsRegular():
-			return copyFile(build, info, root, target)
 		}
-		return nil // a link of the environment's own
+		return copyFile(build, info, root, target)
 	})
 	if err != nil {
 		return err

@@ -43,6 +43,9 @@ type Config struct {
 	Heartbeat time.Duration
 	// Warnings are said with every result: what is not as the operator wants it.
 	Warnings []string
+	// Told makes of words about this host those that a result has, which is for whoever
+	// has sent the request; nil leaves them.
+	Told func(string) string
 	// Notify is told of slow preparations, such as filling a build cache; it
 	// may be nil.
 	Notify func(message string)

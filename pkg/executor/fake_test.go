@@ -55,13 +55,7 @@ func (rt *fakeRuntime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.C
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	c := &fakeContainer{rt: rt, spec: spec, id: fmt.Sprintf("c%d", len(rt.containers)), trees: map[string]*fakeTree{}}
-	dirs := []string{sandbox.WorkspaceDir, sandbox.BuildDir}
-	for _, m := range spec.Mounts {
-		if m.Overlay {
-			dirs = append(dirs, m.Target)
-		}
-	}
-	for _, dir := range dirs {
+	for _, dir := range []string{sandbox.WorkspaceDir, sandbox.BuildDir} {
 		c.trees[dir] = &fakeTree{names: map[string]fakeFile{}, writeErr: rt.writeErr}
 	}
 	rt.containers = append(rt.containers, c)

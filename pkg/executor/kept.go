@@ -135,7 +135,7 @@ func unlessRead(wrote, read error) error {
 
 // archiveCache writes the directories and regular files of a cache in a build directory.
 func archiveCache(w *tar.Writer, tree sandbox.FileTree, most int64) error {
-	return walkPrepared(tree, most, func(name string, info sandbox.FileInfo) error {
+	return walkMade(tree, prepared, most, func(name string, info sandbox.FileInfo) error {
 		if info.Mode.IsDir() {
 			return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: info.ModTime})
 		}

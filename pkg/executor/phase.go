@@ -121,9 +121,10 @@ func (r *run) notStarted(step language.Step, err error) verdict {
 	_, ownPath := r.req.Env["PATH"]
 	elsewhere := step.Args[0] != r.toolchain.Program || ownPath && !strings.Contains(step.Args[0], "/")
 	if errors.As(err, &start) && (elsewhere || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
-		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + start.Error()}
+		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + r.e.Told(start.Error())}
 	}
-	return verdict{status: api.StatusSandboxError, message: "The sandbox failed: " + err.Error(), retryable: isTransient(err)}
+	ours := r.e.Failure(err)
+	return verdict{status: ours.Status, message: ours.Message, retryable: *ours.Retryable}
 }
 
 // lastWords is the end of what the phase wrote, for diagnosis. Compilers that

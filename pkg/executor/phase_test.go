@@ -32,7 +32,7 @@ func TestNotStarted(t *testing.T) {
 		{built, "", fmt.Errorf("start %s: %w", built, syscall.ENOMEM), api.StatusSandboxError, true},
 		{built, "", errors.New("broken"), api.StatusSandboxError, false},
 	} {
-		r := &run{toolchain: language.Toolchain{Program: python}, req: Request{Dir: c.dir}}
+		r := &run{e: newFakeExecutor(&fakeRuntime{}), toolchain: language.Toolchain{Program: python}, req: Request{Dir: c.dir}}
 		v := r.notStarted(language.Step{Args: []string{c.program}}, c.err)
 		if v.status != c.want || v.retryable != c.retryable {
 			t.Errorf("%s in %q, %v: %s, retryable %v, %q", c.program, c.dir, c.err, v.status, v.retryable, v.message)
@@ -44,7 +44,7 @@ func TestNotStarted(t *testing.T) {
 func TestNotStartedOnItsOwnPath(t *testing.T) {
 	err := &sandbox.StartError{Program: "node", Err: syscall.ENOENT}
 	for path, want := range map[string]api.Status{"": api.StatusRuntimeError, "unset": api.StatusSandboxError} {
-		r := &run{toolchain: language.Toolchain{Program: "node"}}
+		r := &run{e: newFakeExecutor(&fakeRuntime{}), toolchain: language.Toolchain{Program: "node"}}
 		if path != "unset" {
 			r.req.Env = map[string]string{"PATH": path}
 		}

@@ -77,7 +77,7 @@ func (r *run) fail(res *api.Result, err error) {
 		res.Status, res.Message, res.Limit, res.Retryable = api.StatusCancelled, messageCancelled, nil, nil
 		return
 	}
-	ours := Failure(err)
+	ours := r.e.Failure(err)
 	res.Status, res.Limit, res.Retryable, res.Message = ours.Status, nil, ours.Retryable, ours.Message
 	if input, refused := errors.AsType[*InputError](err); refused {
 		res.Message = input.Detail
@@ -85,12 +85,18 @@ func (r *run) fail(res *api.Result, err error) {
 }
 
 // Failure is the result of a run that a failure of ours has kept from beginning.
-func Failure(err error) *api.Result {
+func (e *Executor) Failure(err error) *api.Result {
 	retryable := isTransient(err)
-	return &api.Result{
-		Status: api.StatusSandboxError, ExitCode: -1, Retryable: &retryable,
-		Message: "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; "),
+	message := "The sandbox failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	return &api.Result{Status: api.StatusSandboxError, ExitCode: -1, Retryable: &retryable, Message: e.Told(message)}
+}
+
+// Told is text as those are told who send requests ([Config.Told]).
+func (e *Executor) Told(text string) string {
+	if e.cfg.Told == nil {
+		return text
 	}
+	return e.cfg.Told(text)
 }
 
 // resourceLimits are those of the run phase; who holds them is not known yet.
@@ -127,6 +133,8 @@ func (r *run) meta() api.Meta {
 	m.IsolationLevel = string(isolation.Level)
 	m.Isolation = isolation.Mechanisms
 	m.ResourceLimits.Enforcement = isolation.Limits
-	m.Warnings = append(m.Warnings, isolation.Warnings...)
+	for _, w := range isolation.Warnings {
+		m.Warnings = append(m.Warnings, r.e.Told(w))
+	}
 	return m
 }

@@ -86,6 +86,10 @@ func TestResultOfOurFailure(t *testing.T) {
 	if res.Status != api.StatusSandboxError || res.Message != "The sandbox failed: a; b: too many open files" || res.Limit != nil || res.Stdout != "partial" || !*res.Retryable {
 		t.Errorf("%+v", res)
 	}
+	r.e.cfg.Told = func(said string) string { return strings.ReplaceAll(said, "/host", "$HERE") }
+	if res := r.result(errors.New("mkdir /host/x")); res.Message != "The sandbox failed: mkdir $HERE/x" {
+		t.Errorf("told: %q", res.Message)
+	}
 	if res := folded().result(errors.New("a")); *res.Retryable || res.ExitCode != -1 {
 		t.Errorf("%+v", res)
 	}

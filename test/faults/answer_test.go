@@ -80,6 +80,10 @@ var internals = regexp.MustCompile(`runtime error|nil pointer|goroutine|use of c
 // bare is a message that names no step: what the kernel or a library said alone.
 var bare = regexp.MustCompile(`^The sandbox failed: (context deadline exceeded|context canceled|EOF|unexpected EOF|[a-z ]+ error|(errno \d+|no such file or directory|input/output error|cannot allocate memory|too many open files( in system)?|permission denied|operation not permitted|no space left on device|resource temporarily unavailable|device or resource busy|interrupted system call|invalid argument|function not implemented|bad file descriptor))$`)
 
+// places are directories of this host that a server works in, which are none of the
+// caller's business.
+var places = regexp.MustCompile(`/tmp/|/run/sandbox-run|/root/`)
+
 // explains tells whether a failure of ours was told as one: with the step, for a person.
 func (a answer) explains() (why string) {
 	detail := a.problem.Detail
@@ -92,6 +96,8 @@ func (a answer) explains() (why string) {
 		return "it is not said whether to try again"
 	case internals.MatchString(detail):
 		return "the message has words of ours"
+	case places.MatchString(detail):
+		return "the message tells of this host's directories"
 	case bare.MatchString(strings.TrimSpace(detail)):
 		return "the message names no step"
 	}

@@ -9,6 +9,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +147,65 @@ func (c *combination) faultOfCaller(t *testing.T, what string, req api.Request) 
 	case r.Status == api.StatusRuntimeError && r.Message == "":
 		t.Errorf("%s: no word of why", what)
 	}
+}
+
+// TestD27 asks for what cannot be, and breaks what the server needs: no answer tells what
+// this host's directories are, or what the server is made of.
+func TestD27(t *testing.T) {
+	ask := map[string]string{
+		"no JSON":       `{"code":`,
+		"another type":  `{"code":1}`,
+		"a language":    `{"code":"x","language":"../../../etc"}`,
+		"a version":     `{"code":"x","language":"python","version":"9.9"}`,
+		"an image":      `{"code":"x","image":"/etc/passwd"}`,
+		"a file":        `{"code":"x","files":{"../../x":"y"}}`,
+		"a directory":   `{"code":"print(1)","dir":"no/such"}`,
+		"a program":     `{"code":"x","language":"exec","args":["./no/such"]}`,
+		"a requirement": `{"code":"print(1)","requirements":["file:///etc"]}`,
+		"a pattern":     `{"code":"print(1)","collect":["[","/etc/*"]}`,
+		"a limit":       `{"code":"print(1)","limits":{"memory_mb":-1}}`,
+		"an argument":   `{"code":"print(1)","args":["\u0000"]}`,
+		"a path":        `{"code":"print(1)","env":{"PATH":"/no/such","LD_PRELOAD":"/no/such.so"}}`,
+		"an interface":  `{"code":"print(1)","network":{"mode":"internet","allow":["/etc"]}}`,
+	}
+	each(t, "D27", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		told := regexp.MustCompile(regexp.QuoteMeta(work) + `|` + regexp.QuoteMeta(os.TempDir()) + `/sandbox|/run/sandbox-run|/root/|/home/|goroutine \d|\.go:\d|runtime error`)
+		quiet := func(what, answer string) {
+			t.Helper()
+			if found := told.FindString(answer); found != "" {
+				t.Errorf("%s: the answer tells of %q: %.600s", what, found, answer)
+			}
+		}
+		for what, body := range ask {
+			_, _, answer := c.post(t, strings.NewReader(body))
+			quiet(what, answer)
+		}
+		broken := []string{filepath.Join(c.data(), "cache")}
+		if c.behind != nil {
+			broken = append(broken, filepath.Join(c.data()+"-behind", "cache"))
+		}
+		for _, cache := range broken {
+			if err := errors.Join(os.Rename(cache, cache+"-away"), os.WriteFile(cache, nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := errors.Join(os.Remove(cache), os.Rename(cache+"-away", cache)); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		for what, body := range map[string]string{
+			"a cache that cannot be made": `{"code":"package main\nfunc main() {}","language":"go"}`,
+			"packages that have no place": `{"code":"import six","requirements":["six"]}`,
+		} {
+			status, _, answer := c.post(t, strings.NewReader(body))
+			if status/100 != 5 && c.behind == nil && c.runtime == "local" {
+				t.Errorf("%s: %d %.300s", what, status, answer)
+			}
+			quiet(what, answer)
+		}
+	})
 }
 
 // TestG12 names files as attackers do. What is taken lies in the workspace, and what a

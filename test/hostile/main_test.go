@@ -125,6 +125,14 @@ func (c *combination) speaks(t *testing.T, lang string) bool {
 	return c.langs[lang] != ""
 }
 
+// engine are the settings for the engine that the tests have, where it makes the containers.
+func (c *combination) engine() []string {
+	if c.runtime != "docker" {
+		return nil
+	}
+	return []string{"DOCKER_HOST=" + os.Getenv("SANDBOX_TEST_ENGINE"), "SANDBOX_DOCKER_IMAGE=" + os.Getenv("SANDBOX_TEST_ENGINE_IMAGE")}
+}
+
 // ordinaryUser is nobody: a user without any privilege.
 const ordinaryUser = 65534
 
@@ -141,9 +149,7 @@ func (c *combination) start(t *testing.T) {
 	if c.level == "restricted" { // which sees the host's root: no toolchain of root's home
 		settings = append(settings, "PATH="+plainPath)
 	}
-	if c.runtime == "docker" {
-		settings = append(settings, "DOCKER_HOST="+os.Getenv("SANDBOX_TEST_ENGINE"), "SANDBOX_DOCKER_IMAGE="+os.Getenv("SANDBOX_TEST_ENGINE_IMAGE"))
-	}
+	settings = append(settings, c.engine()...)
 	var as *syscall.Credential
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
 		t.Fatal(err)
@@ -161,7 +167,7 @@ func (c *combination) start(t *testing.T) {
 	}
 	var err error
 	if c.runtime == "remote" {
-		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local")...); err != nil {
+		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+"-behind")...); err != nil {
 			t.Fatal(err)
 		}
 		settings = append(settings, "SANDBOX_REMOTE="+c.behind.URL)
