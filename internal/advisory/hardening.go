@@ -135,7 +135,9 @@ func (h host) corePattern() Setting {
 	switch {
 	case err != nil:
 		return unknown(name, err)
-	case strings.IndexAny(pattern, "|@") == 0:
+	case strings.Index(pattern, "@") == 0: // the kernel looks at no limit then
+		return Setting{name, Advice, "a crash sends the program's memory to " + quoted(pattern) + " on the host, and no limit of a program's keeps it from that", "sysctl -w kernel.core_pattern=core"}
+	case strings.Index(pattern, "|") == 0:
 		return Setting{name, Advice, "a crash is handed to " + quoted(pattern) + ", as root on the host; only its limit of core dumps keeps a program from it", "sysctl -w kernel.core_pattern=core"}
 	}
 	return Setting{Name: name, State: Good, Detail: pattern}

@@ -86,6 +86,7 @@ func TestHardening(t *testing.T) {
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "core\n"}, Good, "core", ""},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "\n"}, Good, "", ""},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "|/usr/share/apport/apport %p\n"}, Advice, `"|/usr/share/apport/apport %p"`, "sysctl -w kernel.core_pattern=core"},
+		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "@@/run/dumps\n"}, Advice, `no limit`, "sysctl -w kernel.core_pattern=core"},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "@/run/coredump\n"}, Advice, "@/run/coredump", "sysctl -w"},
 	} {
 		got := find(t, files(c.files...), c.name)

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // everything looks at all that a program can see of its place.
@@ -146,7 +145,7 @@ func (p *prober) secrets() error {
 	for _, name := range []string{"/proc/kcore", "/proc/kmsg", "/proc/kallsyms", "/proc/keys", "/proc/key-users", "/proc/sched_debug", "/proc/timer_list", "/proc/interrupts",
 		"/proc/iomem", "/proc/ioports", "/proc/config.gz", "/proc/vmallocinfo", "/proc/slabinfo", "/proc/pagetypeinfo", "/proc/kpagecount", "/proc/kpageflags", "/proc/scsi", "/proc/acpi", "/proc/bus", "/proc/fs", "/proc/irq",
 		"/proc/1/environ", "/proc/1/maps", "/proc/1/mem", "/proc/1/root", "/proc/1/cwd", "/proc/1/fd", "/proc/self/mem",
-		"/sys/kernel", "/sys/firmware", "/sys/fs/cgroup", "/sys/class/dmi/id", "/root", "/home", "/var", "/etc/shadow", "/run", "/boot", "/mnt"} {
+		"/sys/kernel", "/sys/firmware", "/sys/fs/cgroup", "/sys/fs/btrfs", "/sys/fs/ext4", "/sys/fs/xfs", "/proc/sys/fs/quota/lookups", "/sys/class/dmi/id", "/root", "/home", "/var", "/etc/shadow", "/run", "/boot", "/mnt"} {
 		p.readable("reads "+name, name)
 	}
 	return nil
@@ -159,7 +158,7 @@ func (p *prober) levers() error {
 		"/etc/passwd", "/etc/ld.so.preload", "/usr/bin/env", "/proc/self/exe", "/proc/1/exe", "/dev/shm/x"} {
 		p.opened("writes "+name, name, syscall.O_WRONLY)
 	}
-	p.opened(sealed, sandbox.BuildDir+"/new", syscall.O_WRONLY|syscall.O_CREAT)
+	p.opened(sealed, ".", syscall.O_WRONLY|unix.O_TMPFILE) // a file without a name
 	return nil
 }
 

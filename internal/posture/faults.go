@@ -32,9 +32,9 @@ func (p *Posture) Faults() (faults []string) {
 	return append(faults, p.calls()...)
 }
 
-// sealed is whether the build directory can be written to in the run phase, where Landlock
-// alone keeps a program from it: nothing else that a program can try tells at
-// [sandbox.LevelFull] whether Landlock is there.
+// sealed is whether a file can be made in the build directory in the run phase. Where the
+// runtime has Landlock that alone keeps a program from it: at [sandbox.LevelFull] nothing
+// else that a program can try tells whether it is there.
 const sealed = "writes " + sandbox.BuildDir
 
 // needed are lines without which nothing is proven.
@@ -81,7 +81,8 @@ func (p *Posture) fault(l Line) string {
 	case kind == "reads" && l.Value == "works":
 		return p.readFault(what)
 	case l.Key == sealed:
-		if l.Value == "works" && p.enforced("landlock") {
+		// On kernels before 6.12 it is degraded, and keeps this all the same.
+		if state := p.Isolation.Mechanisms["landlock"]; l.Value == "works" && state != "" && state != api.Absent {
 			return "a program does not change what was compiled"
 		}
 	case kind == "writes" && l.Value == "works":

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,10 +31,12 @@ func Take(ctx context.Context, rt sandbox.Runtime, level sandbox.Level) (p *Post
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	defer func() { err = errors.Join(err, c.Delete(context.WithoutCancel(ctx))) }()
+	remove := sync.OnceValue(func() error { return c.Delete(context.WithoutCancel(ctx)) })
+	defer func() { err = errors.Join(err, remove()) }()
 	p = &Posture{Runtime: rt.Name(), Isolation: c.Isolation()}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the look was not over after %v", patience))
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = remove() })() // whatever hangs ends with its container
 	if err := p.look(ctx, c); err != nil {
 		return nil, fmt.Errorf("look at the posture of a sandbox: %w", err)
 	}
@@ -68,9 +71,7 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 	if err != nil {
 		return err
 	}
-	connection := &pipes{answers, ask}
-	server := spawn.Stream(connection)
-	defer context.AfterFunc(ctx, func() { _ = connection.Close() })() // whatever hangs ends then
+	server := spawn.Stream(&pipes{answers, ask})
 	ended := make(chan error, 1)
 	go func() {
 		_, err := running.Wait()
@@ -90,7 +91,7 @@ const patience = time.Minute
 // start starts the prober.
 func start(ctx context.Context, c sandbox.Container, args []string, in io.Reader, out io.Writer) (sandbox.Running, error) {
 	return c.Start(ctx, sandbox.Process{
-		Args: append([]string{sandbox.WorkspaceDir + "/" + program}, args[1:]...), Env: environment, Stdin: in, Stdout: out,
+		Args: append([]string{sandbox.WorkspaceDir + "/" + program}, args[1:]...), Env: environment, Dir: sandbox.BuildDir, Stdin: in, Stdout: out,
 		Limits:   sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, OpenFiles: 64},
 		ReadOnly: []string{sandbox.BuildDir},
 	})

@@ -93,7 +93,7 @@ func (s *sampler) run() {
 
 func (s *sampler) sample() {
 	total, processes := s.bytes()
-	if s.limit > 0 && total > s.limit && s.group == nil {
+	for looks := 0; s.limit > 0 && total > s.limit && s.group == nil && looks < sureLooks; looks++ {
 		total = s.ownBytes()
 	}
 	if s.limit > 0 {
@@ -139,6 +139,10 @@ func (s *sampler) bytes() (total, processes int64) {
 	}
 	return residentBytes(s.proc, s.tree())
 }
+
+// sureLooks is how often memory must be seen above its limit: a child that executes its
+// program between two reads of one look is counted with what it had only borrowed.
+const sureLooks = 5
 
 // ownBytes looks again, and leaves out what is only borrowed.
 func (s *sampler) ownBytes() int64 {
