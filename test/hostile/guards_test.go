@@ -1,12 +1,32 @@
 package hostile
 
+import (
+	"cmp"
+	"strings"
+)
+
 // mutation is a guard, by the word that rows name it with, and what leaves it out; see
 // package fault.
 type mutation struct {
-	guard, off, level string
+	guard, off string
+	place      string // one of places
 	// rows, or tests, that are tried in the place of all that name the guard: where those
 	// would go on until somebody's patience ends, or where one call of many is meant.
 	rows []string
+}
+
+// places are the isolation levels of what guards are left out of, where not root runs it
+// with its user.
+var places = []string{"full", "restricted", "restricted ordinary"}
+
+func (m mutation) level() string {
+	level, _, _ := strings.Cut(m.place, " ")
+	return level
+}
+
+func (m mutation) user() string {
+	_, user, _ := strings.Cut(m.place, " ")
+	return cmp.Or(user, "root")
 }
 
 // nothing is in the place of rows where the kernel itself does not go on without: what
@@ -36,6 +56,7 @@ func guards() []mutation {
 		{"masks", "step:mount /proc/*", "full", nil},
 		{"landlock", "step:landlock_restrict_self", "restricted", nil},
 		{"landlock", "step:landlock_restrict_self", "full", []string{"E27-landlock-layers"}},
+		{"landlock", "step:landlock_restrict_self", "restricted ordinary", []string{"E03-other-processes", "E09-out-of-the-root", "E23-signals-outside"}},
 		{"overlay", "inodes:toolchains", "full", nil},
 		{"devices", "inodes:devices", "full", nil},
 		{"nosuid", "flag:nosuid", "full", nil},
@@ -71,7 +92,7 @@ func guards() []mutation {
 func rules() (list []mutation) {
 	const every, privileged = "E06-every-call", "E04-privileged-calls"
 	for _, r := range []struct {
-		rule, level string
+		rule, place string
 		rows        []string
 	}{
 		{"default", "full", []string{every}},
@@ -103,8 +124,11 @@ func rules() (list []mutation) {
 		{"leases and notifications*", "restricted", []string{"D32-leases", "D31-watches"}},
 		{"no network", "restricted", []string{"A14-loopback", "F01-no-network", "F03-families-of-sockets"}},
 		{"other processes' memory*", "restricted", []string{"C08-stopped-tracee", "E03-other-processes"}},
+		// The server's user is the program's there.
+		{"other processes' memory*", "restricted ordinary", []string{"C08-stopped-tracee", "E03-other-processes"}},
+		{"changes to processes of the same user*", "restricted ordinary", []string{"E23-signals-outside"}},
 	} {
-		list = append(list, mutation{"seccomp", "seccomp:" + r.rule, r.level, r.rows})
+		list = append(list, mutation{"seccomp", "seccomp:" + r.rule, r.place, r.rows})
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,9 +77,9 @@ func TestMutations(t *testing.T) {
 		t.Skip("make mutations leaves out the guards")
 	}
 	b := build(t)
-	for _, level := range []string{"full", "restricted"} {
-		if green, _ := b.run(t, mutation{level: level}, []string{"hello"}); !slices.Contains(green, "TestHello") {
-			t.Fatalf("nothing starts at %s in a world with all guards, so it would be no wonder without one", level)
+	for _, place := range places {
+		if green, _ := b.run(t, mutation{place: place}, []string{"hello"}); !slices.Contains(green, "TestHello") {
+			t.Fatalf("nothing starts at %s in a world with all guards, so it would be no wonder without one", place)
 		}
 	}
 	seen := map[string][]outcome{}
@@ -86,25 +87,25 @@ func TestMutations(t *testing.T) {
 		if *guardOnly != "" && !slices.Contains(strings.Split(*guardOnly, ","), m.guard) && !slices.Contains(strings.Split(*guardOnly, ","), m.off) {
 			continue
 		}
-		t.Run(m.level+"/"+m.guard+"/"+m.off, func(t *testing.T) {
-			seen[m.level] = append(seen[m.level], b.leaveOut(t, m))
+		t.Run(m.place+"/"+m.guard+"/"+m.off, func(t *testing.T) {
+			seen[m.place] = append(seen[m.place], b.leaveOut(t, m))
 		})
 	}
 	var lines []string
-	for _, level := range []string{"full", "restricted"} {
+	for _, place := range places {
 		var red []string
-		for _, o := range seen[level] {
+		for _, o := range seen[place] {
 			red = append(red, o.red...)
 		}
 		slices.Sort(red)
-		broken := b.broken(t, level, slices.Compact(red))
-		for _, o := range seen[level] {
+		broken := b.broken(t, place, slices.Compact(red))
+		for _, o := range seen[place] {
 			o.red = slices.DeleteFunc(o.red, func(name string) bool { return slices.Contains(broken, name) })
 			if dead := slices.Equal(o.rows, nothing); o.starts == dead {
-				t.Errorf("without %s (%s) at %s programs start: %v, which is not expected", o.guard, o.off, level, o.starts)
+				t.Errorf("without %s (%s) at %s programs start: %v, which is not expected", o.guard, o.off, place, o.starts)
 			}
 			if o.starts && len(o.red) == 0 {
-				t.Errorf("without %s (%s) at %s no row fails, of %v", o.guard, o.off, level, o.tried)
+				t.Errorf("without %s (%s) at %s no row fails, of %v", o.guard, o.off, place, o.tried)
 			}
 			lines = append(lines, o.String())
 		}
@@ -128,7 +129,7 @@ func kept(table string, seen map[string][]outcome) (lines []string) {
 	}
 	for line := range strings.Lines(string(text)) {
 		told := func(m mutation) bool { return strings.HasPrefix(line, m.String()) }
-		again := slices.ContainsFunc(append(seen["full"], seen["restricted"]...), func(o outcome) bool { return told(o.mutation) })
+		again := slices.ContainsFunc(slices.Concat(slices.Collect(maps.Values(seen))...), func(o outcome) bool { return told(o.mutation) })
 		if !again && slices.ContainsFunc(guards(), told) {
 			lines = append(lines, strings.TrimSpace(line))
 		}
@@ -138,7 +139,7 @@ func kept(table string, seen map[string][]outcome) (lines []string) {
 
 // String begins the mutation's line of the table.
 func (m mutation) String() string {
-	return fmt.Sprintf("| %s | %s | `%s` |", m.guard, m.level, strings.ReplaceAll(m.off, ";", "`, `"))
+	return fmt.Sprintf("| %s | %s | `%s` |", m.guard, m.place, strings.ReplaceAll(m.off, ";", "`, `"))
 }
 
 // page is what stands above the table.
@@ -149,6 +150,7 @@ out one guard after the other, in a world of its own, and runs the hostile progr
 ` + "`test/hostile`" + ` that are there for it: some must get through. With every guard in place
 none of these does, in the same world. This page is what it wrote, as root.
 
+* **Where** is the isolation, of a server that is root, or an ordinary user where it says so.
 * **Left out** is a step by which a container or a program is made, a file of a control
   group, a rule of the system call filter by its reason, or a check of ours.
 * **Who notices** are rows of ` + "`test/hostile/rows`" + `, or tests beside them. Those that were tried and
@@ -158,7 +160,7 @@ none of these does, in the same world. This page is what it wrote, as root.
 * **Seen from inside**: ` + "`sandbox-run doctor --posture`" + ` names what is not as it should be, and a
   server does not start. A dash stands where there is no inside.
 
-| guard | level | left out | who notices, of those tried | seen from inside |
+| guard | where | left out | who notices, of those tried | seen from inside |
 |---|---|---|---|---|
 `
 
@@ -179,14 +181,14 @@ func (o outcome) String() string {
 
 // broken are those of the rows that fail with every guard in place: what they say
 // without one says nothing.
-func (b binaries) broken(t *testing.T, level string, names []string) []string {
+func (b binaries) broken(t *testing.T, place string, names []string) []string {
 	t.Helper()
 	if len(names) == 0 {
 		return nil
 	}
-	_, red := b.run(t, mutation{level: level}, names)
+	_, red := b.run(t, mutation{place: place}, names)
 	for _, name := range red {
-		t.Errorf("%s fails at %s in a world with all guards", name, level)
+		t.Errorf("%s fails at %s in a world with all guards", name, place)
 	}
 	return red
 }
@@ -198,7 +200,7 @@ func (b binaries) leaveOut(t *testing.T, m mutation) outcome {
 	names := m.rows
 	if len(names) == 0 {
 		for _, r := range everyRow(t) {
-			words := []string{"local", m.level, "root", r.cheapest()}
+			words := []string{"local", m.level(), m.user(), r.cheapest()}
 			if r.cheapest() == "go" { // whose library would be compiled in each world: a minute
 				continue
 			}
@@ -208,14 +210,16 @@ func (b binaries) leaveOut(t *testing.T, m mutation) outcome {
 		}
 	}
 	look := b.world(m, 2*time.Minute, "sandbox-run", "doctor", "--posture")
+	if m.user() != "root" {
+		look.Args = slices.Insert(look.Args, slices.Index(look.Args, "./world.sh")+1, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "HOME=/tmp", "XDG_RUNTIME_DIR=/tmp")
+	}
 	said, err := look.CombinedOutput()
 	green, red := b.run(t, m, append([]string{"hello"}, names...))
 	o.starts = slices.Contains(green, "TestHello")
-	seen := regexp.MustCompile("not as it should be:|look at the posture of a sandbox:") // what is wrong, or that it is
-	switch faults := seen.Match(said); {
+	switch faults, broken := strings.Contains(string(said), "not as it should be:"), strings.Contains(string(said), "look at the posture of a sandbox:"); {
 	case err == nil:
 		o.sight = "no"
-	case look.ProcessState.ExitCode() == 125 && faults: // the exit code of what is ours
+	case look.ProcessState.ExitCode() == 125 && (faults || broken && o.starts): // the exit code of what is ours
 		o.sight = "yes"
 	case !o.starts:
 		o.sight = "–"
@@ -272,7 +276,7 @@ func (b binaries) run(t *testing.T, m mutation, names []string) (green, red []st
 		}
 	}
 	cmd := b.world(m, 20*time.Minute, "hostile.test", "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$", "-row", strings.Join(names, ","),
-		"-patience", "10s", "-combination", "local "+m.level+" root")
+		"-patience", "10s", "-combination", "local "+m.level()+" "+m.user())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Logf("%v", err)
@@ -302,6 +306,6 @@ func (b binaries) world(m mutation, limit time.Duration, program string, args ..
 		off = "posture:*;" + off
 	}
 	cmd := exec.Command("timeout", append([]string{"-k", "10", fmt.Sprint(limit.Seconds()), "./world.sh", filepath.Join(string(b), program)}, args...)...)
-	cmd.Env = append(os.Environ(), "SANDBOX_TEST_SERVER="+filepath.Join(string(b), "sandbox-server"), "SANDBOX_ISOLATION="+m.level, "FAULT_OFF="+off)
+	cmd.Env = append(os.Environ(), "SANDBOX_TEST_SERVER="+filepath.Join(string(b), "sandbox-server"), "SANDBOX_ISOLATION="+m.level(), "FAULT_OFF="+off)
 	return cmd
 }

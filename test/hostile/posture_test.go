@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,7 +32,8 @@ var machines = []*regexp.Regexp{
 var uid = regexp.MustCompile(`\b\d{6,10}\b`)
 
 // TestGoldenPosture holds what a program sees from inside against what it saw when
-// somebody last read it: of each level, for root and for an ordinary user.
+// somebody last read it: of each level, for root and for an ordinary user, and of the other
+// runtimes that are here.
 func TestGoldenPosture(t *testing.T) {
 	var system unix.Utsname
 	if err := unix.Uname(&system); err != nil {
@@ -42,8 +44,12 @@ func TestGoldenPosture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range combinations() {
-		if c.runtime != "local" {
+	some := slices.Clone(combinations())
+	if _, err := exec.LookPath("crun"); err == nil && os.Geteuid() == 0 && *place == "" && !strings.Contains(*types, "oci") {
+		some = append(some, &combination{runtime: "oci", level: "full", user: "root"})
+	}
+	for _, c := range some {
+		if c.runtime == "remote" { // where local makes the containers, and looks
 			continue
 		}
 		t.Run(c.String(), func(t *testing.T) {
@@ -52,7 +58,7 @@ func TestGoldenPosture(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(tool, "doctor", "--posture")
-			cmd.Env = testenv.Environ("SANDBOX_ISOLATION="+c.level, "HOME="+home, "XDG_RUNTIME_DIR="+home, "SANDBOX_DATA_DIR="+home)
+			cmd.Env = testenv.Environ(append(c.engine(), "SANDBOX_TYPE="+c.runtime, "SANDBOX_ISOLATION="+c.level, "HOME="+home, "XDG_RUNTIME_DIR="+home, "SANDBOX_DATA_DIR="+home)...)
 			cmd.Dir = "/"
 			if c.user == "ordinary" && os.Geteuid() == 0 {
 				if err := os.Chown(home, ordinaryUser, ordinaryUser); err != nil {
