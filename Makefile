@@ -50,7 +50,7 @@ cover: setup ## test coverage, runs of the built binary included
 .PHONY: programs
 programs: build ## run the corpus of programs bare and in the sandbox, and compare
 	@for l in python javascript go rust java; do test/programs/record.sh $$l || exit; done
-	$(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli
+	$(GO) test -count=1 -timeout 60m -run TestPrograms -v ./test/cli -all-programs
 
 # The image of sandbox-server is IMAGE:TAG; ENGINE builds its TARGET from BASE, and pushes it.
 ENGINE ?= docker
@@ -118,9 +118,10 @@ mutations: ## leave out one guard after the other, and see which hostile program
 	$(GO) test -count=1 -timeout 120m -v -run TestMutations ./test/hostile -mutations -table ../../docs/MUTATIONS.md
 
 .PHONY: soak
-soak: setup ## 10,000 mixed runs at twice the capacity, and every stressor of stress-ng inside; SOAK=RUNS (20 minutes)
+soak: setup ## 10,000 mixed runs at twice the capacity, every stressor of stress-ng inside, and 1,000 calls of the tool; SOAK=RUNS (25 minutes)
 	scripts/install.sh stress-ng
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSoak|TestStress' ./test/soak -soak $(or $(SOAK),10000) -stress all
+	$(GO) test -count=1 -timeout 20m -v -run TestNothingStaysBehind ./test/cli -leak-runs 1000
 
 .PHONY: soak-race
 soak-race: setup ## the mixed runs for an hour on a server with the race detector; FOR=DURATION
