@@ -205,8 +205,8 @@ func reclaim(root *os.Root) (removed []string, err error) {
 		return nil, err
 	}
 	defer lock.Close()
-	if lockfile.Try(lock, true) != nil {
-		return nil, nil // somebody begins an upload, or does this: it is for the next
+	if alone, err := locked(lock); !alone {
+		return nil, err // somebody begins an upload, or does this: it is for the next
 	}
 	names, err := fs.Glob(root.FS(), onItsWay+"*")
 	for _, name := range names {
@@ -225,8 +225,8 @@ func abandoned(root *os.Root, name string) (done bool, err error) {
 	size, err := root.Open(path.Join(name, sizeName))
 	if err == nil {
 		defer size.Close()
-		if err := lockfile.Try(size, true); err != nil {
-			return false, unlessHeld(err)
+		if dead, err := locked(size); !dead {
+			return false, err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -234,11 +234,12 @@ func abandoned(root *os.Root, name string) (done bool, err error) {
 	return true, root.RemoveAll(name)
 }
 
-func unlessHeld(err error) error {
-	if errors.Is(err, lockfile.ErrHeld) {
-		return nil
+// locked takes a lock alone, unless somebody has it.
+func locked(f *os.File) (taken bool, err error) {
+	if err = lockfile.Try(f, true); errors.Is(err, lockfile.ErrHeld) {
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // Has tells whether a directory is kept.
