@@ -18,10 +18,13 @@ stop() {
 	stop_engine "$work"
 	rm -rf "$work"
 }
+trap stop EXIT
 if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 	scripts/install.sh crun strace
 	need_engine
-	trap stop EXIT
 	start_test_engine "$work"
 fi
+# What takes half a minute to prepare is prepared once, and not in each suite.
+export SANDBOX_TEST_PREPARED=$work/prepared
+SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED go run ./cmd/sandbox-run --lang go --code 'package main; func main() {}'
 go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...

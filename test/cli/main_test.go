@@ -28,6 +28,9 @@ var binary, dataDir string
 func TestMain(m *testing.M) {
 	testenv.Main(func(dir string) (code int, err error) {
 		dataDir = cmp.Or(os.Getenv("SANDBOX_DATA_DIR"), filepath.Join(dir, "data"))
+		if err := testenv.Prepared(dataDir, os.Geteuid()); err != nil {
+			return 0, err
+		}
 		if binary, err = testenv.Program(dir, "sandbox-run", "SANDBOX_TEST_BINARY"); err != nil {
 			return 0, err
 		}
@@ -66,6 +69,9 @@ func ordinary(t *testing.T) user {
 		if err := os.Chown(dir, uid, uid); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := testenv.Prepared(filepath.Join(home, "data"), uid); err != nil {
+		t.Fatal(err)
 	}
 	return user{name: "ordinary", uid: uid, env: []string{
 		"HOME=" + home, "XDG_RUNTIME_DIR=" + filepath.Join(home, "run"), "SANDBOX_DATA_DIR=" + filepath.Join(home, "data"), "XDG_DATA_HOME="}}

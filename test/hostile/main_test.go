@@ -154,10 +154,17 @@ func (c *combination) start(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
 		t.Fatal(err)
 	}
+	uid := os.Geteuid()
+	if c.user == "ordinary" && uid == 0 {
+		uid = ordinaryUser
+	}
+	if err := testenv.Prepared(data, uid); err != nil {
+		t.Fatal(err)
+	}
 	if home, err := os.UserHomeDir(); err == nil && c.level == "full" && c.user == "root" {
 		_ = os.Symlink(filepath.Join(home, ".rustup"), filepath.Join(dir, ".rustup")) // below what is HOME here
 	}
-	if c.user == "ordinary" && os.Geteuid() == 0 {
+	if uid != os.Geteuid() {
 		as = &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}
 		for _, d := range []string{dir, data, filepath.Join(dir, "run")} {
 			if err := os.Chown(d, ordinaryUser, ordinaryUser); err != nil {

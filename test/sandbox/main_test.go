@@ -30,6 +30,9 @@ var shared *instance
 func TestMain(m *testing.M) {
 	testenv.Main(func(dir string) (code int, err error) {
 		dataDir = cmp.Or(os.Getenv("SANDBOX_DATA_DIR"), filepath.Join(dir, "data"))
+		if err := testenv.Prepared(dataDir, os.Geteuid()); err != nil {
+			return 0, err
+		}
 		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
 			return 0, err
 		}
