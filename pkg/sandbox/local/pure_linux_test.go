@@ -133,7 +133,7 @@ func TestRlimits(t *testing.T) {
 		held   heldLimits
 		want   []string
 	}{
-		{"nothing held", walls{}, all, heldLimits{}, []string{"nofile 20/20", "fsize 30/30", "data 40/40", "nproc 50/50", "cpu 3/4"}},
+		{"nothing held", walls{}, all, heldLimits{}, []string{"nofile 20/20", "fsize 30/30", fmt.Sprintf("data %d/%[1]d", 40+dataSlack), "nproc 50/50", "cpu 3/4"}},
 		{"all held", walls{}, all, heldLimits{memory: true, processes: true, cpu: true}, []string{"nofile 20/20", "fsize 30/30", "cpu 3/4"}},
 		{"nothing asked for", walls{}, sandbox.Limits{}, heldLimits{}, nil},
 		{"behind walls", walls{seccomp: true}, sandbox.Limits{OpenFiles: 20}, heldLimits{}, append(slices.Clone(base), "nofile 20/20")},

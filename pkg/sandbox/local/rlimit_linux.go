@@ -12,6 +12,10 @@ import (
 
 const unlimited = uint64(math.MaxUint64)
 
+// dataSlack is how much later than the limit RLIMIT_DATA refuses memory, which a program
+// may take for anything: as late as the sampler has been seen, which says what it was.
+const dataSlack = 64 << 20
+
 // rlimits are the limits of a child. They are per process, and so only a
 // complement to control groups where those exist.
 func (c *container) rlimits(l sandbox.Limits, held heldLimits) []spawn.Limit {
@@ -47,7 +51,7 @@ func requestedLimits(l sandbox.Limits, held heldLimits) (limits []spawn.Limit) {
 	if l.MemoryBytes > 0 && !held.memory {
 		// Not RLIMIT_AS: Go, Node and the JVM reserve more address space than
 		// any sensible limit and would not start.
-		add("data", unix.RLIMIT_DATA, l.MemoryBytes)
+		add("data", unix.RLIMIT_DATA, l.MemoryBytes+dataSlack)
 	}
 	if l.Processes > 0 && !held.processes {
 		// Since Linux 5.14 counted for each user namespace and user.
