@@ -94,9 +94,9 @@ var waiting = map[string]int{"process_open_fds": 8, "go_goroutines": 16}
 // changed are the things that look otherwise than when the server was idle. Of a count it
 // is a change to be higher: others who have had a socket or a namespace may leave.
 func (c *combination) changed(now map[string]string) (what []string) {
-	spare := map[string]int{"unix sockets": 3} // of daemons that talk to each other
+	spare := map[string]int{"unix sockets": 3} // a server's, which are among its descriptors too
 	if c.runtime == "docker" {
-		spare["unix sockets"] = 16 // dockerd, containerd, its shims, and connections that wait for a next request
+		spare["unix sockets"] = 8 // connections that wait for a next request
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if now[name] == c.idle[name] {
