@@ -170,8 +170,8 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 		h.Tmpfs[sandbox.BuildDir] = r.tmpfs(spec.BuildDisk)
 	}
 	for _, m := range spec.Mounts {
-		if m.Source == "" && m.Kept == "" {
-			h.Tmpfs[path.Clean(m.Target)] = r.emptyDir()
+		if m.Source == "" && m.Kept == "" && !m.Overlay {
+			h.Tmpfs[m.Target] = r.emptyDir()
 		}
 	}
 	r.resolve(h, spec.Network)
@@ -190,7 +190,7 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 func writable(spec sandbox.Spec, img image) (targets []string) {
 	for _, m := range spec.Mounts {
 		if m.Source == "" && m.Kept == "" && m.Overlay {
-			targets = append(targets, path.Clean(m.Target))
+			targets = append(targets, m.Target)
 		}
 	}
 	for _, l := range img.layers {
