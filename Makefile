@@ -140,6 +140,10 @@ faults: setup ## every system call of a run made to fail, on hosts that are shor
 test-vm: build ## the suite in a virtual machine with systemd and cgroup v2
 	scripts/test-vm.sh
 
+.PHONY: hostile-vm
+hostile-vm: setup ## the hostile programs, crashes and faults in a virtual machine with cgroup v2; SUITES='hostile crash'
+	scripts/hostile-vm.sh $(SUITES)
+
 .PHONY: test-container
 test-container: ## the suite in unprivileged Docker containers, at isolation restricted
 	scripts/test-container.sh

@@ -43,8 +43,12 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// faulty builds a program that can be told where to die.
+// faulty builds a program that can be told where to die, or finds it in the directory that
+// SANDBOX_TEST_FAULT names.
 func faulty(dir, name string) (string, error) {
+	if built := os.Getenv("SANDBOX_TEST_FAULT"); built != "" {
+		return filepath.Join(built, name), nil
+	}
 	path := filepath.Join(dir, name)
 	build := exec.Command("go", "build", "-tags", "fault", "-o", path, "../../cmd/"+name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

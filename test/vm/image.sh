@@ -16,7 +16,7 @@ readonly packages=(
 	linux-image-cloud-amd64 initramfs-tools zstd systemd systemd-sysv udev
 	dbus dbus-user-session libpam-systemd login passwd uidmap
 	procps util-linux iproute2 kmod ca-certificates
-	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev crun docker.io apparmor
+	python3 nodejs openjdk-17-jdk-headless gcc libc6-dev strace crun docker.io apparmor
 )
 
 say() { printf 'test/vm: %s\n' "$*" >&2; }
