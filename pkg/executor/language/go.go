@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -114,8 +115,7 @@ func goEnv(cache string) []string {
 // than an hour, which on a read-only layer means to copy them up, and removes
 // those that are older than five days.
 const goPrepare = `set -e
-"$1" build -buildvcs=false std
-find "$GOCACHE" -type f -exec touch -d '2037-12-31 00:00:00' {} +`
+"$1" build -buildvcs=false std` + goPrepareDirect + `find "$GOCACHE" -type f -exec touch -d '2037-12-31 00:00:00' {} +`
 
 // goCache is the standard library, compiled: 170 MB and 50 CPU-seconds once,
 // where every build would spend seconds on what it imports.
@@ -146,15 +146,15 @@ func (goLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	args := append([]string{tc.Program, "build"}, goBuildFlags()...)
-	args = append(args, "-o", goBinary)
+	build := slices.Concat([]string{tc.Program, "build"}, goBuildFlags(), []string{"-o", goBinary}, pkg.targets)
+	threads := wholeCPUs(res.CompileCPUs)
 	return Plan{
 		Files:  files,
 		Mounts: tc.Mounts,
 		Caches: []BuildCache{goCache(tc)},
 		Compile: &Step{
-			Args: append(args, pkg.targets...),
-			Env:  append(goEnv(goCacheDir), "GOMAXPROCS="+strconv.Itoa(wholeCPUs(res.CompileCPUs))),
+			Args: goDirect(tc, pkg, files, threads, build),
+			Env:  append(goEnv(goCacheDir), "GOMAXPROCS="+strconv.Itoa(threads)),
 			Dir:  path.Join(sandbox.WorkspaceDir, pkg.dir),
 		},
 		Run: func(sandbox.FileTree) (Step, error) {

@@ -19,6 +19,7 @@ import (
 type goPackage struct {
 	dir     string   // where, relative to the workspace
 	targets []string // file names, or a directory of a module
+	module  bool
 }
 
 // findGoPackage finds the main package. With a go.mod or go.work at or above it,
@@ -43,13 +44,13 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 	}
 	if root, ok := nearest(files, dir, "go.work", "go.mod"); ok {
 		below := strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
-		return goPackage{root, []string{"./" + below}}, nil
+		return goPackage{root, []string{"./" + below}, true}, nil
 	}
 	var targets []string
 	for _, name := range members {
 		targets = append(targets, "./"+path.Base(name))
 	}
-	return goPackage{dir, targets}, nil
+	return goPackage{dir, targets, false}, nil
 }
 
 // isIgnoredGo tells whether a file is never part of a program: tests, and what

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestGo shares one prepared standard library among all runs.
@@ -59,10 +61,64 @@ func main() { fmt.Println(tls.VersionTLS13, json.Valid(nil), http.MethodGet, typ
 		t.Fatal(err)
 	}
 	verbose := *plan.Compile
-	verbose.Args = slices.Insert(slices.Clone(verbose.Args), 2, "-v") // names what is compiled
+	verbose.Args = slices.Concat([]string{tc.Program, "build", "-v"}, goBuildFlags(), []string{"-o", goBinary, "./main.go"}) // names what is compiled
 	code, _, stderr := w.step(verbose, "")
 	if code != 0 || strings.TrimSpace(stderr) != "command-line-arguments" {
 		t.Errorf("exit code %d, compiled:\n%s", code, stderr)
+	}
+	testGoDirect(t, tc, w)
+}
+
+// testGoDirect compares what is made without the go command to what that makes.
+func testGoDirect(t *testing.T, tc Toolchain, w bareWorld) {
+	program := []byte(`package main
+
+import ("fmt"; "os"; "runtime"; "runtime/debug")
+
+func main() {
+	info, _ := debug.ReadBuildInfo()
+	_, file, line, _ := runtime.Caller(0)
+	fmt.Println(info, file, line, runtime.Version(), len(os.Args))
+	fmt.Printf("%s", debug.Stack()[:20])
+}
+`)
+	plan, err := newGo().Plan(tc, Source{Code: program}, testResources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(plan.Files)
+	direct, fallback, both := strings.Cut(plan.Compile.Args[2], " || exec ")
+	if !both {
+		t.Fatalf("it is built by %q", plan.Compile.Args)
+	}
+	var said []string
+	for _, script := range []string{direct, "exec " + fallback} {
+		step := *plan.Compile
+		step.Args = []string{"/bin/sh", "-c", script}
+		if code, stdout, stderr := w.step(step, ""); code != 0 {
+			t.Fatalf("%s: exit code %d: %s%s", script, code, stdout, stderr)
+		}
+		run, err := plan.Run(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, stdout, stderr := w.step(run, "")
+		if said = append(said, stdout); code != 0 || stderr != "" {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+	}
+	if diff := cmp.Diff(said[1], said[0]); diff != "" || !strings.Contains(said[0], "-ldflags=-w") {
+		t.Errorf("the go command's, and + ours:\n%s\n%s", diff, said[0])
+	}
+	for name, files := range map[string]map[string][]byte{
+		"settings": texts("main.go", "//go:debug panicnil=1\npackage main\nfunc main() {}\n"),
+		"profile":  texts("main.go", "package main\nfunc main() {}\n", "default.pgo", ""),
+		"module":   texts("main.go", "package main\nfunc main() {}\n", "go.mod", "module m\n"),
+	} {
+		plan, err := newGo().Plan(tc, Source{Files: files}, testResources)
+		if err != nil || plan.Compile.Args[0] != tc.Program {
+			t.Errorf("%s: %q, %v", name, plan.Compile.Args, err)
+		}
 	}
 }
 

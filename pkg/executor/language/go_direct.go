@@ -1,0 +1,78 @@
+package language
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// The go command spends most of its time on finding out what a build needs. A program of
+// the standard library alone needs the compiler, the linker, and two files of the cache
+// that tell them where the library is, in the format of -importcfg: one without what is
+// internal to it, which no program may import, and one with all of it and with what a
+// binary says of its build.
+const (
+	goImports = "std.imports"
+	goLinked  = "std.linked"
+)
+
+// goPrepareDirect writes these files. What a binary says of its build (runtime/debug,
+// BuildInfo) is the same for every such program; the go command shows it to the linker.
+const goPrepareDirect = `
+"$1" list -export -f '{{with .Export}}packagefile {{$.ImportPath}}={{.}}{{end}}' std | sed "s|=$GOCACHE/|=` + goCacheDir + `/|" >"$GOCACHE/` + goLinked + `"
+grep -v -E ' vendor/|[ /]internal[/=]' "$GOCACHE/` + goLinked + `" >"$GOCACHE/` + goImports + `"
+echo 'package main; func main() {}' >"$GOCACHE/main.go"
+"$1" build -x -buildvcs=false -buildmode=exe -ldflags=-w -o "$GOCACHE/main" "$GOCACHE/main.go" 2>&1 | grep '^modinfo ' >>"$GOCACHE/` + goLinked + `"
+rm "$GOCACHE/main" "$GOCACHE/main.go"
+`
+
+// goDirect compiles and links without the go command, with the flags that it would use, but
+// for those that name its own temporary files. If either fails, for whatever reason, the go
+// command builds: it says why in its own words, or it can do more.
+func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int, build []string) []string {
+	tools := filepath.Join(installation(tc.Program), "pkg", "tool", "linux_"+runtime.GOARCH)
+	compiler, linker := filepath.Join(tools, "compile"), filepath.Join(tools, "link")
+	if tc.inImage() || pkg.module || !isProgram(compiler) || !isProgram(linker) || needsGoCommand(pkg, files) {
+		return build
+	}
+	const object = sandbox.BuildDir + "/main.a"
+	compile := slices.Concat([]string{
+		compiler, "-o", object, "-p", "main", fmt.Sprintf("-lang=go1.%d", goMinor(tc.Version)), "-complete", "-goversion", "go" + tc.Version,
+		fmt.Sprintf("-c=%d", threads), "-nolocalimports", "-importcfg", goCacheDir + "/" + goImports, "-pack",
+	}, pkg.targets)
+	link := []string{linker, "-o", goBinary, "-importcfg", goCacheDir + "/" + goLinked, "-buildmode=exe", "-w", object}
+	script := fmt.Sprintf("{ %s && %s; } >/dev/null 2>&1 || exec %s", shellWords(compile), shellWords(link), shellWords(build))
+	return []string{"/bin/sh", "-c", script}
+}
+
+// needsGoCommand tells whether a program asks for more: settings of the runtime, or a
+// profile to be optimised by.
+func needsGoCommand(pkg goPackage, files map[string][]byte) bool {
+	if _, profile := files[path.Join(pkg.dir, "default.pgo")]; profile {
+		return true
+	}
+	return slices.ContainsFunc(pkg.targets, func(name string) bool {
+		return bytes.Contains(files[path.Join(pkg.dir, name)], []byte("//go:debug"))
+	})
+}
+
+func isProgram(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+// shellWords quotes words for a POSIX shell.
+func shellWords(words []string) string {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+	}
+	return strings.Join(quoted, " ")
+}
