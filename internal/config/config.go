@@ -99,9 +99,24 @@ type Server struct {
 	MaxBodyBytes int64
 	// Drain is how long runs may go on after SIGTERM.
 	Drain time.Duration
+	// Warm tells what is made before it is wanted.
+	Warm Warm
 	// AuditDays is how long audit lines are kept.
 	AuditDays int64
 }
+
+// Warm tells what a server makes before it is wanted.
+type Warm string
+
+// What a server makes before it is wanted.
+const (
+	// WarmAuto is containers, with interpreters that wait in them.
+	WarmAuto Warm = "auto"
+	// WarmSingleUse is the same; no two interpreters have the same ancestor.
+	WarmSingleUse Warm = "single-use"
+	// WarmOff is nothing.
+	WarmOff Warm = "off"
+)
 
 // Default returns the configuration of an empty environment.
 func Default() Config {
@@ -123,7 +138,7 @@ func Default() Config {
 		PythonIndex:        packages.DefaultIndex,
 		CompileMemoryBytes: 2 << 30,
 		CompileDiskBytes:   1 << 30,
-		Server:             Server{Port: 8080, MaxBodyBytes: 16 << 20, Drain: 30 * time.Second, AuditDays: 90},
+		Server:             Server{Port: 8080, MaxBodyBytes: 16 << 20, Drain: 30 * time.Second, AuditDays: 90, Warm: WarmAuto},
 	}
 }
 

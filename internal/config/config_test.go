@@ -57,7 +57,7 @@ func TestLoadVariables(t *testing.T) {
 		"SANDBOX_CPUS=1.5", "SANDBOX_DISK_MB=4", "SANDBOX_MAX_MEMORY_MB=5", "SANDBOX_MAX_CPUS=6", "SANDBOX_MAX_PIDS=7", "SANDBOX_MAX_DISK_MB=8",
 		"SANDBOX_MAX_OUTPUT_KB=9", "SANDBOX_MAX_STREAM_MB=10", "SANDBOX_COMPILE_MEMORY_MB=11", "SANDBOX_COMPILE_CPUS=12", "SANDBOX_DATA_DIR=/d/",
 		"SANDBOX_PORT=81", "SANDBOX_ADDR=::1", "SANDBOX_API_KEY=k", "SANDBOX_API_KEYS_FILE=/k", "SANDBOX_INSECURE=true", "SANDBOX_TLS_CERT=/c", "SANDBOX_TLS_KEY=/t",
-		"SANDBOX_MAX_CONCURRENT=13", "SANDBOX_TOTAL_MEMORY_MB=14", "SANDBOX_QUEUE=15", "SANDBOX_MAX_BODY_MB=16", "SANDBOX_DRAIN_SEC=17", "SANDBOX_AUDIT_DAYS=18",
+		"SANDBOX_MAX_CONCURRENT=13", "SANDBOX_TOTAL_MEMORY_MB=14", "SANDBOX_QUEUE=15", "SANDBOX_MAX_BODY_MB=16", "SANDBOX_DRAIN_SEC=17", "SANDBOX_AUDIT_DAYS=18", "SANDBOX_WARM=off",
 		"SANDBOX_TIMEOUT_SEC=9", "SANDBOX_PIDS_=", "SANDBOX_SOMETHING_ELSE=1",
 		"SANDBOX_FALLBACK=local", "SANDBOX_OCI_RUNTIME=runsc -x", "SANDBOX_IMAGES=python:*, a/b", "SANDBOX_STRICT_VERSIONS=true",
 		"SANDBOX_DOCKER_IMAGE=all", "SANDBOX_DOCKER_IMAGE_GO=g", "SANDBOX_DOCKER_IMAGE_RUBY=r", "SANDBOX_DOCKER_IMAGE_KLINGON=k",
@@ -75,7 +75,7 @@ func TestLoadVariables(t *testing.T) {
 	want.MaxOutputBytes, want.MaxStreamBytes, want.CompileMemoryBytes, want.CompileCPUs, want.DataDir = 9<<10, 10<<20, 11<<20, 12, "/d"
 	want.Server = Server{
 		Addr: "::1", Port: 81, APIKey: "k", APIKeysFile: "/k", Insecure: true, TLSCert: "/c", TLSKey: "/t",
-		MaxConcurrent: 13, TotalMemoryBytes: 14 << 20, Queue: 15, MaxBodyBytes: 16 << 20, Drain: 17 * time.Second, AuditDays: 18,
+		MaxConcurrent: 13, TotalMemoryBytes: 14 << 20, Queue: 15, MaxBodyBytes: 16 << 20, Drain: 17 * time.Second, AuditDays: 18, Warm: WarmOff,
 	}
 	want.Fallback, want.OCIRuntime, want.Images, want.StrictVersions = "local", "runsc -x", []string{"python:*", "a/b"}, true
 	want.Docker.Image, want.Docker.CPULimit, want.Docker.MemoryLimitBytes, want.Docker.Runtime = "all", 8.7, 2<<30, "runsc"

@@ -64,6 +64,7 @@ type Daemon struct {
 	watching sync.WaitGroup
 	watched  context.Context // of what goes on beside serving
 	unwatch  context.CancelFunc
+	executor *executor.Executor
 	server   *server.Server
 	http     *http.Server
 	listener net.Listener
@@ -110,13 +111,15 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	conf.Warm = d.warm(limits)
 	containers, err := d.containers(conf)
 	if err != nil {
 		return nil, err
 	}
+	d.executor = executor.New(d.runtime, conf)
 	d.server, err = server.New(ctx, server.Options{
 		Containers: containers,
-		Executor:   executor.New(d.runtime, conf), Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
+		Executor:   d.executor, Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
 		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation, Imports: conf.Imports,
 		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
 	})
@@ -182,6 +185,17 @@ func limits(c config.Config) (capacity.Limits, error) {
 	return l, nil
 }
 
+// warm bounds what is made before it is wanted: beside the memory that runs are granted.
+func (d *Daemon) warm(l capacity.Limits) sandbox.PoolOptions {
+	if d.cfg.Server.Warm == config.WarmOff {
+		return sandbox.PoolOptions{}
+	}
+	return sandbox.PoolOptions{
+		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: max(1, runtime.GOMAXPROCS(0)/2),
+		Failed: func(err error) { d.log.Warn("a container could not be made ahead", "error", err) },
+	}
+}
+
 // Addr is where the server listens.
 func (d *Daemon) Addr() net.Addr { return d.listener.Addr() }
 
@@ -202,6 +216,9 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	}
 	d.announce()
 	d.watching.Go(func() { d.watchdog(d.watched) })
+	if d.cfg.Server.Warm != config.WarmOff {
+		d.watching.Go(func() { d.server.Prewarm(d.watched) })
+	}
 	var err error
 	select {
 	case err = <-failed:
@@ -251,14 +268,17 @@ func (d *Daemon) close() error {
 	if d.http != nil {
 		errs = append(errs, d.http.Close())
 	}
+	d.unwatch()
+	d.watching.Wait()
+	if d.executor != nil {
+		errs = append(errs, d.executor.Close())
+	}
 	if d.runtime != nil {
 		errs = append(errs, d.runtime.Close())
 	}
 	if d.kept != nil {
 		errs = append(errs, d.kept.Close())
 	}
-	d.unwatch()
-	d.watching.Wait()
 	if d.store != nil {
 		errs = append(errs, d.store.Close())
 	}

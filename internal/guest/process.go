@@ -68,7 +68,7 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	c.mu.Lock()
 	c.running = pr
 	c.mu.Unlock()
-	go pr.watch()
+	go pr.watch(p.Awake)
 	go pr.finish()
 	return pr, nil
 }
@@ -173,7 +173,13 @@ const watchEvery = 50 * time.Millisecond
 
 // watch ends the whole process tree when the kernel has killed one of it for the
 // memory of all, and remembers what no counter does.
-func (pr *process) watch() {
+func (pr *process) watch(awake <-chan struct{}) {
+	if awake != nil {
+		select {
+		case <-awake:
+		case <-pr.Done():
+		}
+	}
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {
@@ -206,7 +212,8 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 func (pr *process) finish() {
 	defer pr.End()
 	exit, err := pr.c.init.Wait(pr.pid)
-	pr.Exit.Duration = time.Since(pr.started)
+	pr.Exit.Ended = time.Now()
+	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
 	if err != nil {
 		pr.gone()
 		pr.disconnect()
@@ -245,7 +252,7 @@ func (pr *process) disconnect() {
 
 // gone is the end of a process whose init has ended.
 func (pr *process) gone() {
-	duration := pr.Exit.Duration
+	ended, duration := pr.Exit.Ended, pr.Exit.Duration
 	_ = pr.output.Wait() // it matters no more
 	pr.c.mu.Lock()
 	deleted := pr.c.deleted
@@ -258,7 +265,7 @@ func (pr *process) gone() {
 	default:
 		pr.Err = spawn.ErrGone
 	}
-	pr.Exit.Duration = duration
+	pr.Exit.Ended, pr.Exit.Duration = ended, duration
 	pr.Exit.Metrics.Sources = map[string]string{}
 	if pr.Err != nil {
 		pr.Err = fmt.Errorf("container %s: %w", pr.c.opts.ID, pr.Err)

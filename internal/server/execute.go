@@ -94,6 +94,12 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 		sink = stream.send
 	}
 	ctx, span := tracer().Start(ctx, "run")
+	// Who makes containers faster than they can be removed waits for them.
+	if admitted.Behind = s.removing.Add(1) <= int64(s.Ledger.Limits().Runs); admitted.Behind {
+		defer s.removeBehind(admitted)
+	} else {
+		s.removing.Add(-1)
+	}
 	result, err := admitted.Run(ctx, sink)
 	describe(span, result)
 	span.End()
@@ -110,6 +116,17 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 		s.answer(w, http.StatusOK, "application/json", result)
 	}
 	return result, nil
+}
+
+// removeBehind waits for the end of a run's container, which nobody else does. Its grant is
+// given back before: nothing of it runs any more.
+func (s *Server) removeBehind(admitted *executor.Admitted) {
+	s.removals.Go(func() {
+		defer s.removing.Add(-1)
+		if err := admitted.Removed(); err != nil {
+			s.Log.Warn("something of a sandbox was left behind; sandbox-run gc removes it", "id", admitted.ID(), "error", err)
+		}
+	})
 }
 
 // runContext is done when the caller has gone, and then nobody waits for the run,

@@ -21,7 +21,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 		Capacity: limits.Runs, Load: load.Running, Queued: load.Waiting,
 		MemoryCapacityMB: limits.MemoryBytes >> 20, MemoryGrantedMB: load.MemoryBytes >> 20,
 		UptimeSeconds: time.Since(s.began).Seconds(),
-		Runtimes:      map[string]string{}, Languages: map[string]string{}, Warm: map[string]int{},
+		Runtimes:      map[string]string{}, Languages: map[string]string{}, Warm: s.Executor.Warm(),
 	}
 	if c, err := s.Runtime.Probe(ctx); err == nil && len(c.Levels) > 0 {
 		h.Runtimes[s.Runtime.Name()] = string(c.Levels[0])

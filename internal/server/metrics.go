@@ -20,6 +20,7 @@ type metrics struct {
 	runs     *prometheus.CounterVec
 	phases   *prometheus.HistogramVec
 	memory   *prometheus.HistogramVec
+	taken    *prometheus.CounterVec
 	queue    prometheus.Histogram
 	setup    prometheus.Histogram
 	requests *prometheus.CounterVec
@@ -39,6 +40,8 @@ func newMetrics(ledger *capacity.Ledger) *metrics {
 			Help: "Wall clock of a phase, by language and status."}, []string{"phase", "language", "status"}),
 		memory: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_memory_bytes", Buckets: prometheus.ExponentialBuckets(1<<20, 2, 14),
 			Help: "Peak of memory of a phase, by language."}, []string{"phase", "language"}),
+		taken: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_containers_taken_total",
+			Help: "Containers that runs have had, by language: warm ones were ready, cold ones were made then."}, []string{"language", "how"}),
 		queue: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_queue_seconds", Buckets: buckets,
 			Help: "Time that a run waited for a place."}),
 		setup: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_setup_seconds", Buckets: buckets,
@@ -51,7 +54,7 @@ func newMetrics(ledger *capacity.Ledger) *metrics {
 	m.containers = prometheus.NewCounter(prometheus.CounterOpts{Name: "sandbox_containers_total", Help: "Containers that were made for other servers."})
 	m.registry.MustRegister(m.containers)
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.runs, m.phases, m.memory, m.queue, m.setup, m.requests, m.seconds)
+		m.runs, m.taken, m.phases, m.memory, m.queue, m.setup, m.requests, m.seconds)
 	gauge := func(name, help string, value func() float64) {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 	}
@@ -77,6 +80,9 @@ func (m *metrics) ended(result *api.Result) {
 		if b := phase.Metrics.MemoryPeakBytes; b != nil {
 			m.memory.WithLabelValues(phase.Name, result.Language).Observe(float64(*b))
 		}
+	}
+	if result.Meta.IsolationLevel != "" { // it has had one
+		m.taken.WithLabelValues(result.Language, map[bool]string{true: "warm", false: "cold"}[result.Meta.Warm]).Inc()
 	}
 	observe(m.queue, result.Metrics.QueueS)
 	observe(m.setup, result.Metrics.SetupS)

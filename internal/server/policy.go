@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 
@@ -30,6 +31,15 @@ func (s *Server) bound(req *executor.Request) error {
 		return err
 	}
 	return boundNetwork(req.Network)
+}
+
+// Prewarm has containers ready for what requests ask for that say nothing of walls and
+// limits.
+func (s *Server) Prewarm(ctx context.Context) {
+	usual := executor.Request{}
+	if err := s.bound(&usual); err == nil {
+		s.Executor.Prewarm(ctx, usual)
+	}
 }
 
 // boundIsolation: a caller may only ask for stronger walls.

@@ -59,6 +59,8 @@ type Server struct {
 	arriving arriving       // connections that they are to have
 	versions versionCache   // of toolchains, for them
 	began    time.Time
+	removals sync.WaitGroup // of containers whose runs were answered
+	removing atomic.Int64   // how many of them there are
 	draining atomic.Bool
 	runs     context.Context // of every run; done when those that go on must end
 	endRuns  context.CancelFunc
@@ -115,10 +117,11 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // EndRuns cancels what still runs. Each is answered with what it had written.
 func (s *Server) EndRuns() { s.endRuns() }
 
-// Wait returns when no container of another server is left, or when ctx is done.
+// Wait returns when nothing is left of what was answered and no container of another
+// server, or when ctx is done.
 func (s *Server) Wait(ctx context.Context) {
 	gone := make(chan struct{})
-	go func() { s.guests.Wait(); close(gone) }()
+	go func() { s.removals.Wait(); s.guests.Wait(); close(gone) }()
 	select {
 	case <-gone:
 	case <-ctx.Done():

@@ -48,11 +48,12 @@ func (o *Output) Copy(to io.Writer, from io.Reader) {
 	o.copies.Go(func() { o.copy(to, from) })
 }
 
-// size is one read of a full pipe.
-const size = 64 << 10
+// size is one read of a full pipe, and little what most programs write at a time, or while
+// they wait.
+const size, little = 64 << 10, 1 << 10
 
 func (o *Output) copy(to io.Writer, from io.Reader) {
-	buf := make([]byte, size)
+	buf := make([]byte, little)
 	for {
 		n, err := from.Read(buf)
 		if n > 0 && to != nil {
@@ -63,6 +64,9 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 		}
 		switch {
 		case err == nil:
+			if n == little && n == len(buf) {
+				buf = make([]byte, size)
+			}
 			continue
 		case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
 			o.mu.Lock()

@@ -13,6 +13,10 @@ import (
 // Admitted is a request that was checked and planned, and that has not begun.
 // It is for one run, by one goroutine.
 type Admitted struct {
+	// Behind has the container removed while Run returns; else nothing of it is left
+	// then. See [Admitted.Removed].
+	Behind bool
+
 	run *run
 	// failed is what went wrong on our side while it was planned: the result's.
 	failed error
@@ -63,12 +67,22 @@ func (a *Admitted) Limits() api.ResourceLimits { return a.run.resourceLimits() }
 // of the result.
 func (a *Admitted) Queued(d time.Duration) { a.run.queued = d }
 
+// Removed waits until nothing is left of a run that was removed behind, and tells what is
+// all the same. It is called after Run, or in its place.
+func (a *Admitted) Removed() error {
+	if a.run.removed == nil {
+		return nil
+	}
+	return <-a.run.removed
+}
+
 // Run runs what was admitted; see [Executor.Run]. What is refused after the first event
 // has a result as well, for the events to end with.
 func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := a.run
+	r.behind = a.Behind
 	abandon := func() { cancel(sandbox.ErrAbandoned) }
 	r.events = emitter{sink: sink, start: r.began, cancel: abandon}
 	defer r.events.heartbeats(r.e.cfg.Heartbeat)()

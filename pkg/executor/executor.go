@@ -35,6 +35,9 @@ type Config struct {
 	Host language.Host
 	// Imports is the policy for what programs import.
 	Imports ImportPolicy
+	// Warm bounds the containers that are made before they are wanted; the zero value
+	// makes none.
+	Warm sandbox.PoolOptions
 	// Images are patterns ([path.Match]) of the images that requests may name; nil
 	// lets them name any.
 	Images []string
@@ -80,14 +83,17 @@ type Executor struct {
 	manager *sandbox.Manager
 	cfg     Config
 	looks   *looks
+	found   found
 }
 
-// New makes an executor. Closing the runtime stays the caller's.
+// New makes an executor. Closing the runtime stays the caller's, after the executor.
 func New(rt sandbox.Runtime, cfg Config) *Executor {
 	if cfg.Host.Cache == nil && cfg.DataDir != "" {
 		cfg.Host.Cache = newVersionCache(cfg.DataDir)
 	}
-	return &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks()}
+	e := &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks()}
+	e.manager.KeepReady(cfg.Warm)
+	return e
 }
 
 // Run runs one request. Whatever the program did, and whatever went wrong on

@@ -176,6 +176,7 @@ func (r *run) hooked(phase string, env []string) []string {
 	if r.imports.hook == nil || phase != api.PhaseRun {
 		return env
 	}
+	env = slices.Clone(env)
 	dir := path.Join(sandbox.WorkspaceDir, r.imports.hook.Dir)
 	for i, kv := range env {
 		if own, ok := strings.CutPrefix(kv, name); ok && own != "" {

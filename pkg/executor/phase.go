@@ -73,11 +73,15 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	if ph.name == api.PhaseRun { // what installs and compiles is ours, and settings of it too
 		requested = r.req.Env
 	}
+	env := r.environment(step, requested)
 	p := sandbox.Process{
-		Args: step.Args, Env: r.hooked(ph.name, r.environment(step, requested)), Dir: step.Dir,
+		Args: step.Args, Env: r.hooked(ph.name, env), Dir: step.Dir,
 		Stdin: in.stdin, Stdout: ph.stdout, Stderr: ph.stderr, TTY: in.tty,
 		Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 		TraceDenied: r.req.TraceDenied && ph.name == api.PhaseRun,
+	}
+	if ph.name == api.PhaseRun {
+		p.Work = r.work(env)
 	}
 	heard := func() error { return nil }
 	if listener := r.report(ph.name); listener != nil {

@@ -120,6 +120,7 @@ func (r *run) meta() api.Meta {
 		BlockedImports: blocked,
 		ResourceLimits: r.resourceLimits(),
 		Isolation:      map[string]string{},
+		Warm:           r.warm,
 	}
 	if r.container == nil {
 		return m

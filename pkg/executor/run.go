@@ -36,11 +36,14 @@ type run struct {
 
 	started   bool // accepted has said so
 	container sandbox.Container
+	warm      bool // the container was ready
 	workspace sandbox.FileTree
 	phases    []*phase
 	files     collected
 	warnings  []string
 	release   func() // of what the container uses, once it is gone
+	behind    bool   // nobody waits for its end
+	removed   chan error
 	queued    time.Duration
 	setup     time.Duration
 	collect   time.Duration
@@ -101,6 +104,13 @@ func (r *run) resolve(ctx context.Context) error {
 	if r.img, err = r.image(ctx); err != nil {
 		return err
 	}
+	key := r.lang.Info().Name + "@" + r.version
+	if r.img.IsZero() {
+		if tc, ok := r.e.found.recall(key); ok {
+			r.toolchain = tc
+			return nil
+		}
+	}
 	host := r.e.cfg.Host
 	host.Want = &r.version
 	var failed error
@@ -120,6 +130,9 @@ func (r *run) resolve(ctx context.Context) error {
 	}
 	if r.toolchain, err = language.Select(found, r.version); err != nil {
 		return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: err.Error()}
+	}
+	if r.img.IsZero() {
+		r.e.found.remember(key, r.toolchain)
 	}
 	return nil
 }
@@ -149,7 +162,7 @@ func (r *run) resources() language.Resources {
 // or an [*InputError].
 func (r *run) execute(ctx context.Context) (err error) {
 	defer func() {
-		if r.release != nil {
+		if r.release != nil && r.removed == nil {
 			r.release()
 		}
 	}()
@@ -169,11 +182,11 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.container, err = r.e.manager.Create(ctx, spec); err != nil {
+	if err := r.take(ctx, spec); err != nil {
 		return refused(err)
 	}
 	fault.Point("container made")
-	defer r.remove(ctx, r.container)
+	defer r.removeLast(ctx)
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
@@ -201,6 +214,22 @@ func (r *run) remove(ctx context.Context, c sandbox.Container) {
 	if err := r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()); err != nil {
 		r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+err.Error())
 	}
+}
+
+// removeLast deletes the run's container. If nobody waits for that, what the container uses
+// is released by who does it.
+func (r *run) removeLast(ctx context.Context) {
+	if !r.behind {
+		r.remove(ctx, r.container)
+		return
+	}
+	r.removed = make(chan error, 1)
+	go func() {
+		r.removed <- r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID())
+		if r.release != nil {
+			r.release()
+		}
+	}()
 }
 
 // accepted says that the request is: what starts has a result. It is the first
@@ -288,14 +317,12 @@ func (r *run) compile(ctx context.Context) bool {
 // runProgram runs the program and collects its files.
 func (r *run) runProgram(ctx context.Context) error {
 	var build sandbox.FileTree
-	in := phaseInput{stdin: r.req.Stdin, tty: r.req.TTY, limits: r.limits, network: r.req.Network, keep: r.keep(), ceiling: r.ceiling()}
+	in := r.runInput()
 	if r.plan.Compile != nil {
 		var err error
 		if build, err = r.container.Files(sandbox.BuildDir); err != nil {
 			return err
 		}
-		// What was compiled is the program's to read, not to change.
-		in.readOnly = []string{sandbox.BuildDir}
 	}
 	step, err := r.plan.Run(build)
 	if err != nil {

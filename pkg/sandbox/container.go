@@ -36,11 +36,12 @@ var ErrAbandoned = errors.New("nobody waits for the run any more")
 const DefaultGrace = 500 * time.Millisecond
 
 // Manager runs containers of one [Runtime]: it holds wall clock and CPU time,
-// ends programs gracefully first, and knows what is alive. It is safe for
-// concurrent use.
+// ends programs gracefully first, knows what is alive, and has containers ready
+// before they are wanted. It is safe for concurrent use.
 type Manager struct {
 	runtime Runtime
 	grace   time.Duration
+	pool    *pool // nil where nothing is made ahead
 
 	mu    sync.Mutex
 	alive map[string]*managed
@@ -48,7 +49,9 @@ type Manager struct {
 
 type managed struct {
 	Container
-	running Running // nil while nothing runs
+	tenant   string
+	prepared *prepared // if it was made ahead
+	running  Running   // nil while nothing runs
 }
 
 // NewManager makes a manager. A grace of zero means [DefaultGrace].
@@ -59,16 +62,45 @@ func NewManager(rt Runtime, grace time.Duration) *Manager {
 	return &Manager{runtime: rt, grace: grace, alive: map[string]*managed{}}
 }
 
+// KeepReady has containers made ahead from now on, for [Manager.Take]. It is called
+// once, before the manager is used.
+func (m *Manager) KeepReady(opts PoolOptions) { m.pool = newPool(m.runtime, opts) }
+
+// Prepare has so many containers of a kind ready from now on, whatever the demand.
+func (m *Manager) Prepare(w Want, least int) { m.pool.keep(w, least) }
+
+// Ready counts the containers that wait, by language.
+func (m *Manager) Ready() map[string]int { return m.pool.ready() }
+
 // Create makes a container. The caller must Delete it.
 func (m *Manager) Create(ctx context.Context, spec Spec) (Container, error) {
 	c, err := m.runtime.Create(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
+	m.add(&managed{Container: c, tenant: spec.Tenant})
+	return c, nil
+}
+
+// Take is Create, but the container may have been made before, and then what a want has
+// ahead waits in it for a process with [Process.Work]. The first of wants that is ready is
+// taken; they have the same spec.
+func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bool, err error) {
+	spec := wants[0].Spec
+	ready := m.pool.take(wants)
+	if ready == nil {
+		c, err := m.Create(ctx, spec)
+		return c, false, err
+	}
+	m.add(&managed{Container: ready.Container, tenant: spec.Tenant, prepared: ready})
+	return ready.Container, true, nil
+}
+
+func (m *Manager) add(c *managed) {
+	m.pool.count(c.tenant, 1)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.alive[c.ID()] = &managed{Container: c}
-	return c, nil
+	m.alive[c.ID()] = c
 }
 
 // Run runs one process to its end and holds its wall clock and CPU time. When
@@ -78,7 +110,7 @@ func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Runn
 	if err != nil {
 		return Outcome{}, err
 	}
-	running, err := c.Start(ctx, p)
+	running, err := m.start(ctx, c, p)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -89,6 +121,35 @@ func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Runn
 	}
 	s := supervisor{running: running, limits: p.Limits, grace: m.grace, done: make(chan struct{})}
 	return s.supervise(ctx)
+}
+
+// start starts a process, or tells what was started ahead to be it.
+func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, error) {
+	w := m.waiting(c)
+	if w == nil {
+		return c.Start(ctx, p)
+	}
+	if !w.fits(p) {
+		w.discard()
+		return c.Start(ctx, p)
+	}
+	if err := c.Isolation().CheckStrict(p.Limits); err != nil {
+		w.discard()
+		return nil, err
+	}
+	return w.resume(p), nil
+}
+
+// waiting takes what was started ahead in a container, if anything was.
+func (m *Manager) waiting(c *managed) *waiting {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c.prepared == nil {
+		return nil
+	}
+	w := c.prepared.waiting
+	c.prepared.waiting = nil
+	return w
 }
 
 func (m *Manager) setRunning(c *managed, r Running) {
@@ -125,6 +186,11 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 	if !ok {
 		return nil
 	}
+	defer m.pool.settle(c.prepared)
+	defer m.pool.count(c.tenant, -1)
+	if w := m.waiting(c); w != nil {
+		w.stdin.open(nil, nil) // else who copies to it would wait for ever
+	}
 	return c.Container.Delete(ctx)
 }
 
@@ -154,8 +220,10 @@ func (m *Manager) Alive() []string {
 	return ids
 }
 
-// Close deletes every container that is still alive. The runtime stays open.
+// Close deletes every container that is still alive, and all that are ready. The runtime
+// stays open.
 func (m *Manager) Close() error {
+	m.pool.close()
 	var errs []error
 	for _, id := range m.Alive() {
 		errs = append(errs, m.Delete(context.Background(), id))

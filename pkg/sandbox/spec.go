@@ -196,6 +196,12 @@ type Process struct {
 	// ReadOnly are paths that this process must not write although the
 	// container holds them writable, such as [BuildDir] in the run phase.
 	ReadOnly []string
+	// Awake, if not nil, is closed when there is something to watch: before that the
+	// program runs nothing but what the toolchain brings, and waits.
+	Awake <-chan struct{}
+	// Work is what a program is told that was started ahead to be this process; see
+	// [Ahead]. Nil is a process that none can be.
+	Work *Work
 }
 
 // TTY asks for a terminal.
@@ -222,9 +228,14 @@ type Exit struct {
 	// Disk is how full the container's disk was at the end, and BuildDisk the
 	// same for [BuildDir].
 	Disk, BuildDisk DiskUsage
-	// Duration is the wall clock from start to end of the main process.
+	// Duration is the wall clock from start to end of the main process, which was at
+	// Ended, if that is known.
 	Duration time.Duration
-	Metrics  Metrics
+	Ended    time.Time
+	// Ahead is set when the program had been started ahead: its clocks began when it was
+	// told its work.
+	Ahead   bool
+	Metrics Metrics
 	// Violations are what the network or call policy denied, with the rule.
 	Violations []string
 	// Network is what it did with a network that leads out.

@@ -160,7 +160,7 @@ func TestClientCancels(t *testing.T) {
 }
 
 // varying is what differs between two runs of one program.
-var varying = regexp.MustCompile(`\d+(\.\d+)? ([mµ]?s|B|[KMG]iB)\b|"(id|t|seq|execution_time|memory_used|setup_s|collect_s|queue_s|\w+_time_s|\w+_bytes|\w+_s|processes_peak|page_faults|context_switches|observed)":("\w+"|[\d.e+-]+|null)|,"warnings":\[[^]]*\]|[^\n]*── warning: [^\n]*\n`)
+var varying = regexp.MustCompile(`\d+(\.\d+)? ([mµ]?s|B|[KMG]iB)\b|"(id|t|seq|execution_time|memory_used|setup_s|collect_s|queue_s|\w+_time_s|\w+_bytes|\w+_s|processes_peak|page_faults|context_switches|observed|warm)":("\w+"|[\d.e+-]+|null|true|false)|,"warnings":\[[^]]*\]|[^\n]*── warning: [^\n]*\n`)
 
 // elsewhere is what stands before a path of the world inside at isolation
 // restricted, or the number of a process in what bash says.

@@ -49,7 +49,7 @@ type instance struct{ *testenv.Server }
 
 // launch starts a server with settings beside the usual ones.
 func launch(settings ...string) (*instance, error) {
-	s, err := testenv.Launch(binary, nil, append([]string{"SANDBOX_DATA_DIR=" + dataDir}, settings...)...)
+	s, err := testenv.Launch(binary, nil, append([]string{"SANDBOX_DATA_DIR=" + dataDir, "SANDBOX_WARM=auto"}, settings...)...)
 	return &instance{s}, err
 }
 

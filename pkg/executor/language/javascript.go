@@ -84,12 +84,17 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if needsModuleType(tc.Version, files, entry) {
 		files["package.json"] = []byte(`{"type": "module"}` + "\n")
 	}
-	step := Step{Args: slices.Concat([]string{tc.Program}, heapFlags(res), []string{inWorkspace(src, entry)}, src.Args)}
-	return Plan{
+	program, flags, main := []string{tc.Program}, heapFlags(res), inWorkspace(src, entry)
+	step := Step{Args: slices.Concat(program, flags, []string{main}, src.Args)}
+	plan := Plan{
 		Files:  files,
 		Mounts: hideNodePackages(tc),
 		Run:    func(sandbox.FileTree) (Step, error) { return step, nil },
-	}, nil
+	}
+	if entry == "main.js" && src.Dir == "" && !tc.inImage() && !startsWorkers(files) {
+		plan.Ahead = nodeAhead(slices.Concat(program, flags), main, src)
+	}
+	return plan, nil
 }
 
 // hideNodePackages hides the one directory outside of the workspace in which

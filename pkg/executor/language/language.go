@@ -163,6 +163,9 @@ type Plan struct {
 	// Run says how to run. It is called after the compile phase with the tree
 	// under [sandbox.BuildDir], or nil when there was none.
 	Run func(build sandbox.FileTree) (Step, error)
+	// Ahead is what can be started before there is a source, the best first; empty where
+	// nothing can, or where this source would notice.
+	Ahead []Ahead
 	// Leftovers are patterns (path.Match, per path element or whole path) of
 	// files in the workspace that are no results.
 	Leftovers []string
@@ -173,6 +176,19 @@ type Step struct {
 	Args []string
 	Env  []string // beside the world's own variables
 	Dir  string   // empty means the workspace
+}
+
+// Ahead is the program of a plan's run phase, as it can be started before the source is
+// there; see [sandbox.Ahead].
+type Ahead struct {
+	Step Step
+	// Files are what it needs in the workspace. It removes them before it waits.
+	Files map[string][]byte
+	// Args are what the step's command line lacks of the plan's.
+	Args []string
+	// Settings are prefixes of the names of variables that a program must have from its
+	// start.
+	Settings []string
 }
 
 // PreparedDir is where a preparation leaves the files of a cache: in the build directory,

@@ -92,11 +92,13 @@ func (p python) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	step := Step{Args: slices.Concat([]string{tc.Program}, pythonFlags(tc.Version, res), target, src.Args)}
+	command := slices.Concat([]string{tc.Program}, pythonFlags(tc.Version, res), target)
+	step := Step{Args: slices.Concat(command, src.Args)}
 	return Plan{
 		Files:     files,
 		Mounts:    hidePackages(tc),
 		Run:       func(sandbox.FileTree) (Step, error) { return step, nil },
+		Ahead:     pythonAhead(tc, command, src, files),
 		Leftovers: []string{"__pycache__", "*.pyc"},
 	}, nil
 }

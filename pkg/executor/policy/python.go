@@ -18,8 +18,9 @@ import (
 type Hook struct {
 	// Files are written to the workspace. The interpreter removes them in its start.
 	Files map[string][]byte
-	// Dir holds them, relative to the workspace; it goes in front of PYTHONPATH.
-	Dir string
+	// Dir holds them, relative to the workspace; it goes in front of PYTHONPATH. An
+	// interpreter that has started already runs Script in it, by its path.
+	Dir, Script string
 }
 
 //go:embed python_start.py
@@ -65,7 +66,7 @@ func PythonHook(o HookOptions) *Hook {
 		return nil
 	}
 	dir := ".sandbox-run-" + o.Nonce
-	return &Hook{Dir: dir, Files: map[string][]byte{
+	return &Hook{Dir: dir, Script: "sitecustomize.py", Files: map[string][]byte{
 		dir + "/sitecustomize.py": o.hook(files, watch),
 		dir + "/__pycache__":      nil, // a file, so that no compiled copy stays behind
 	}}
@@ -97,8 +98,9 @@ func (o HookOptions) hook(files []string, watch bool) []byte {
     policy.report("x", repr(e))
     if policy.mode != "warn":
         os._exit(126)
-del sys.modules["sitecustomize"]
-import sitecustomize
+if __name__ == "sitecustomize":
+    del sys.modules["sitecustomize"]
+    import sitecustomize
 `)
 	return b.Bytes()
 }

@@ -58,7 +58,7 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 		return nil, err
 	}
 	pr.streams.start(p, pr.killOnce)
-	pr.watch(p.Limits)
+	pr.watch(p)
 	c.mu.Lock()
 	c.running = pr
 	c.mu.Unlock()
@@ -291,8 +291,8 @@ func (pr *process) abandon() {
 }
 
 // watch starts what ends the process for its memory where the kernel does not.
-func (pr *process) watch(l sandbox.Limits) {
-	pr.sampler = pr.newSampler(l.MemoryBytes)
+func (pr *process) watch(p sandbox.Process) {
+	pr.sampler = pr.newSampler(p.Limits.MemoryBytes, p.Awake)
 	if c := pr.c; !c.walls.namespaces {
 		pr.disk = startDiskSampler(&c.meter, pr.killOnce)
 	}
@@ -305,7 +305,8 @@ func (pr *process) finish() {
 	defer pr.End()
 	exit, err := pr.c.init.Wait(pr.pid)
 	fault.Point("process ended")
-	pr.Exit.Duration = time.Since(pr.started)
+	pr.Exit.Ended = time.Now()
+	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
 	pr.group.hurry()
 	pr.c.killRest()
 	fault.Point("rest killed")

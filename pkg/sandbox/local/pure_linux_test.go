@@ -315,7 +315,7 @@ func TestSamplerKeepsABetterFigure(t *testing.T) {
 func TestSamplerStops(t *testing.T) {
 	(*sampler)(nil).stop() // there was nothing to sample
 	pr := &process{c: &container{proc: fakeProc(t, nil)}, group: &group{}}
-	pr.newSampler(1).stop()
+	pr.newSampler(1, nil).stop()
 }
 
 func TestDescendants(t *testing.T) {
@@ -368,7 +368,7 @@ func TestLookAtHost(t *testing.T) {
 // Live figures are read while the sampler samples.
 func TestSamplerIsReadFromSeveralPlaces(t *testing.T) {
 	pr := &process{c: &container{proc: fakeProc(t, map[string]string{"2": "9 10 0\n", "3": "9 10 0\n"})}, group: &group{}}
-	s := pr.newSampler(0)
+	s := pr.newSampler(0, nil)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {

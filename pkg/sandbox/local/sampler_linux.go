@@ -50,7 +50,7 @@ const (
 
 // newSampler starts a sampler where something of the process's memory is left to it,
 // and returns nil elsewhere.
-func (pr *process) newSampler(limit int64) *sampler {
+func (pr *process) newSampler(limit int64, awake <-chan struct{}) *sampler {
 	c := pr.c
 	s := &sampler{every: sampleEvery, limit: limit, kill: pr.killOnce, quit: make(chan struct{})}
 	if c.tcp != nil && pr.policy.Mode != sandbox.NetworkNone {
@@ -74,7 +74,15 @@ func (pr *process) newSampler(limit int64) *sampler {
 			return nil
 		}
 	}
-	s.ended.Go(s.run)
+	s.ended.Go(func() {
+		if awake != nil {
+			select {
+			case <-awake:
+			case <-s.quit:
+			}
+		}
+		s.run()
+	})
 	return s
 }
 

@@ -28,10 +28,11 @@ type Server struct {
 }
 
 // Launch starts a server as a user, or as ourselves where that is nil, on a free port,
-// with settings such as SANDBOX_TIMEOUT_SEC=5, and waits until it is ready.
+// with settings such as SANDBOX_TIMEOUT_SEC=5, and waits until it is ready. It makes nothing
+// before it is wanted, unless SANDBOX_WARM says so: most tests count what is there.
 func Launch(binary string, user *syscall.Credential, settings ...string) (*Server, error) {
 	s := &Server{Cmd: exec.Command(binary), eof: make(chan struct{})}
-	s.Cmd.Env = append(Environ("SANDBOX_PORT=0"), settings...)
+	s.Cmd.Env = append(Environ("SANDBOX_PORT=0", "SANDBOX_WARM=off"), settings...)
 	s.Cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: user}
 	if user != nil {
 		s.Cmd.Dir = "/"

@@ -1,0 +1,307 @@
+package sandbox
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Ahead is a program that is started before its work is known: an interpreter that has
+// come as far as it does without a source, inside the container and with everything in
+// force that stands around the run.
+//
+// It says that it waits by one byte on standard output, [Waiting], having written nothing
+// else, reads its [Work] from standard input to the last byte and not further, and goes on
+// as the process that it was started to be. Its streams are the run's from then on.
+type Ahead struct {
+	// Process is what is started. Its streams are the [Pool]'s.
+	Process Process
+	// Files are in the workspace when it starts. It removes them before it waits.
+	Files map[string][]byte
+}
+
+// Waiting is what a program that was started ahead writes once it waits for its work.
+const Waiting = '\x06' // ACK
+
+// Work is what a program that was started ahead is told: what it could not know when it
+// was started.
+type Work struct {
+	// Args are appended to its arguments.
+	Args []string
+	// Env, K=V, is its whole environment. It may be empty where that is as it was started.
+	Env []string
+	// Script, if not empty, is the absolute path of a file in the interpreter's own language
+	// that it runs before the program.
+	Script string
+	// NoInput has it take /dev/null for its standard input. It is set where a process
+	// has none.
+	NoInput bool
+}
+
+// maxWork is the most that a program is told: a pipe takes it whole, so that telling
+// never waits for the program.
+const maxWork = 32 << 10
+
+// workHeader is how many hexadecimal digits begin encoded work: how many bytes follow.
+const workHeader = 8
+
+// Fits tells whether a program that waits can be told that much.
+func (w Work) Fits() bool { return len(w.Encode()) <= maxWork }
+
+// Encode writes the work as a program reads it: the number of bytes that follow, as eight
+// hexadecimal digits, then words, each a letter and a text with a NUL behind it. The letter
+// is a for an argument, e for a variable, s for a script, and n, without a text, for no
+// input.
+func (w Work) Encode() []byte {
+	b := make([]byte, workHeader, 64)
+	word := func(kind byte, text string) { b = append(append(append(b, kind), text...), 0) }
+	for _, arg := range w.Args {
+		word('a', arg)
+	}
+	for _, kv := range w.Env {
+		word('e', kv)
+	}
+	if w.NoInput {
+		word('n', "")
+	}
+	if w.Script != "" {
+		word('s', w.Script)
+	}
+	copy(b, fmt.Appendf(nil, "%0*x", workHeader, len(b)-workHeader))
+	return b
+}
+
+// waiting is a program that was started ahead of its run.
+type waiting struct {
+	process        Process
+	running        Running
+	stdin          *gate
+	stdout, stderr late
+	began          time.Time // when it was started
+	cpu            Metrics   // what it had used when it began to wait
+	memory         int64     // bytes that it took then, or 0
+
+	ready chan struct{} // closed when it waits
+	ended chan struct{} // closed when exit and err are set
+	exit  Exit
+	err   error
+}
+
+// errNotWaiting is a program that was to wait and did something else.
+var errNotWaiting = errors.New("a program that was started ahead did not wait for its work")
+
+// startAhead starts a program in a container and returns when it waits, or when it is told
+// to give up.
+func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{}, late <-chan time.Time) (_ *waiting, err error) {
+	tree, err := c.Files(WorkspaceDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.Files)) {
+		if err := tree.WriteFile(name, bytes.NewReader(a.Files[name]), 0o644); err != nil {
+			return nil, err
+		}
+	}
+	w := &waiting{process: a.Process, stdin: newGate(), ready: make(chan struct{}), ended: make(chan struct{})}
+	w.stdout.early = w.hear
+	w.stderr.early = func([]byte) error { return errNotWaiting }
+	p := a.Process
+	p.Limits = kernelHeld(p.Limits)
+	p.Stdin, p.Stdout, p.Stderr, p.Awake = w.stdin, &w.stdout, &w.stderr, w.stdin.opened
+	w.began = time.Now()
+	if w.running, err = c.Start(ctx, p); err != nil {
+		w.stdin.open(nil, nil)
+		return nil, err
+	}
+	go func() {
+		w.exit, w.err = w.running.Wait()
+		close(w.ended)
+	}()
+	select {
+	case <-w.ready:
+	case <-w.ended:
+		err = errNotWaiting
+	case <-late:
+		err = errNotWaiting
+	case <-closed:
+		err = context.Canceled
+	}
+	if err != nil {
+		w.discard()
+		return nil, err
+	}
+	if w.cpu, err = w.running.Metrics(); err == nil && w.cpu.MemoryBytes != nil {
+		w.memory = *w.cpu.MemoryBytes
+	}
+	return w, nil
+}
+
+// hear takes what the program writes before it is told anything: that it waits.
+func (w *waiting) hear(b []byte) error {
+	select {
+	case <-w.ready:
+		return errNotWaiting
+	default:
+	}
+	if len(b) != 1 || b[0] != Waiting {
+		return errNotWaiting
+	}
+	close(w.ready)
+	return nil
+}
+
+// alive tells whether it still waits.
+func (w *waiting) alive() bool {
+	select {
+	case <-w.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// discard ends it and returns when it is gone.
+func (w *waiting) discard() {
+	_ = w.running.Kill()
+	w.stdin.open(nil, nil)
+	<-w.ended
+}
+
+// fits tells whether it can become p: nothing around it was made for another.
+func (w *waiting) fits(p Process) bool {
+	return w.alive() && p.Work != nil && p.Work.Fits() && p.TTY == nil && !p.TraceDenied &&
+		reflect.DeepEqual(around(p), around(w.process))
+}
+
+// around is what a process was started in, without what its manager holds.
+func around(p Process) Process {
+	p.Limits = kernelHeld(p.Limits)
+	if p.Network != nil {
+		normal := p.Network.Normal()
+		p.Network = &normal
+	}
+	return Process{Dir: cmp.Or(p.Dir, WorkspaceDir), Limits: p.Limits, Network: p.Network, ReadOnly: p.ReadOnly}
+}
+
+// kernelHeld are the limits that a process is born with. The others begin with its work,
+// or are said of its container.
+func kernelHeld(l Limits) Limits {
+	l.WallTime, l.Strict = 0, nil
+	return l
+}
+
+// resume tells it its work. From now on it is p.
+func (w *waiting) resume(p Process) Running {
+	w.stdout.attach(p.Stdout)
+	w.stderr.attach(p.Stderr)
+	r := &resumed{Running: w.running, waiting: w, began: time.Now()}
+	work := *p.Work
+	work.NoInput = p.Stdin == nil
+	w.stdin.open(work.Encode(), p.Stdin)
+	return r
+}
+
+// resumed is a program that was told its work. Its clocks have begun with that.
+type resumed struct {
+	Running
+	waiting *waiting
+	began   time.Time
+}
+
+// Wait implements [Running].
+func (r *resumed) Wait() (Exit, error) {
+	<-r.waiting.ended
+	exit := r.waiting.exit
+	if exit.Ended.After(r.began) {
+		exit.Duration = exit.Ended.Sub(r.began)
+	} else {
+		exit.Duration -= min(exit.Duration, r.began.Sub(r.waiting.began))
+	}
+	exit.Ahead = true
+	exit.Metrics = exit.Metrics.since(r.waiting.cpu)
+	return exit, r.waiting.err
+}
+
+// Metrics implements [Running].
+func (r *resumed) Metrics() (Metrics, error) {
+	m, err := r.Running.Metrics()
+	return m.since(r.waiting.cpu), err
+}
+
+// since takes off the CPU time of a program that was used before.
+func (m Metrics) since(before Metrics) Metrics {
+	less := func(now, before *time.Duration) *time.Duration {
+		if now == nil || before == nil {
+			return now
+		}
+		d := max(*now-*before, 0)
+		return &d
+	}
+	m.CPUUser, m.CPUSystem = less(m.CPUUser, before.CPUUser), less(m.CPUSystem, before.CPUSystem)
+	return m
+}
+
+// gate is a standard input that says nothing until it is opened.
+type gate struct {
+	once   sync.Once
+	opened chan struct{}
+	from   io.Reader // set before opened is closed
+}
+
+func newGate() *gate { return &gate{opened: make(chan struct{})} }
+
+// open has it say first, and then what rest does, which may be nil. It opens once.
+func (g *gate) open(first []byte, rest io.Reader) {
+	g.once.Do(func() {
+		g.from = bytes.NewReader(first)
+		if rest != nil {
+			g.from = io.MultiReader(g.from, rest)
+		}
+		close(g.opened)
+	})
+}
+
+// Read implements [io.Reader].
+func (g *gate) Read(b []byte) (int, error) {
+	<-g.opened
+	return g.from.Read(b)
+}
+
+// WriteTo implements [io.WriterTo]: who copies holds no buffer while nothing comes.
+func (g *gate) WriteTo(to io.Writer) (int64, error) {
+	<-g.opened
+	return io.Copy(to, g.from)
+}
+
+// late is a stream that belongs to nobody until it is attached.
+type late struct {
+	early func(b []byte) error // takes what is written before
+	to    atomic.Pointer[io.Writer]
+}
+
+func (l *late) attach(to io.Writer) {
+	if to == nil {
+		to = io.Discard
+	}
+	l.to.Store(&to)
+}
+
+// Write implements [io.Writer].
+func (l *late) Write(b []byte) (int, error) {
+	if to := l.to.Load(); to != nil {
+		return (*to).Write(b)
+	}
+	if err := l.early(b); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}

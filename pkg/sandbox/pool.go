@@ -1,0 +1,452 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Want is a container that is wanted.
+type Want struct {
+	Spec Spec
+	// Ahead, if not nil, is started in it before there is work for it.
+	Ahead *Ahead
+}
+
+// key is equal for two that one container may stand for: all of what it is made of, and
+// of what was started in it.
+func (w Want) key() (key string, ok bool) {
+	type ahead struct {
+		Process
+		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
+		Files                                   map[string][]byte
+	}
+	of := struct {
+		Spec  Spec
+		Ahead *ahead
+	}{Spec: w.Spec}
+	if w.Ahead != nil {
+		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files}
+		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
+	}
+	b, err := json.Marshal(of)
+	return string(b), err == nil // a limit that is no number is nobody else's
+}
+
+// PoolOptions bound a pool. The zero value keeps nothing.
+type PoolOptions struct {
+	// Containers is the most that wait at a time, and MemoryBytes what they may take
+	// together.
+	Containers  int
+	MemoryBytes int64
+	// Makers is how many are made at a time.
+	Makers int
+	// Failed is told why a container could not be made ahead, or removed; it may be nil.
+	Failed func(error)
+}
+
+// How a pool follows the demand.
+const (
+	// shrinkAfter is how long a container of a class may have been left over before it
+	// has one less.
+	shrinkAfter = 15 * time.Second
+	// oldest is the most that a container waits: what is installed on the host may have
+	// changed.
+	oldest = 10 * time.Minute
+	// refillAfter is how long a run may go on before another container is made in the
+	// place of the one that it has taken; before that it is made when the run has ended,
+	// so that it takes no time from a short one.
+	refillAfter = 20 * time.Millisecond
+	// makeTimeout is for a program that never waits.
+	makeTimeout = time.Minute
+	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
+	// not be made.
+	pauseFirst, pauseMost = time.Second, time.Minute
+	// baseBytes is what a container takes in the kernel, without any program.
+	baseBytes = 512 << 10
+)
+
+// pool makes containers before they are wanted. Each is for one run, and none was used
+// before.
+type pool struct {
+	runtime Runtime
+	opts    PoolOptions
+
+	ctx    context.Context // of what is made; done when the pool closes
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	wake   chan struct{}
+
+	mu      sync.Mutex // guards what follows; nothing slow is done under it
+	classes map[string]*class
+	tenants map[string]int // how many containers each has
+	making  int
+	closed  bool
+}
+
+// class is the containers that can stand for one another.
+type class struct {
+	want    Want
+	wanted  bool        // some time
+	ready   []*prepared // oldest first
+	making  int
+	target  int // how many are to be ready
+	least   int // target is never below
+	owed    int // of target, those that runs have taken which go on
+	spare   int // fewest that were ready since shrunk
+	shrunk  time.Time
+	retryAt time.Time
+	pause   time.Duration
+}
+
+// prepared is a container that waits.
+type prepared struct {
+	Container
+	class   *class
+	waiting *waiting // nil where nothing was started
+	made    time.Time
+	refill  *time.Timer // of one that is taken
+}
+
+// waits tells whether what was started still does.
+func (p *prepared) waits() bool { return p.waiting == nil || p.waiting.alive() }
+
+func (p *prepared) bytes() int64 {
+	if p.waiting == nil {
+		return baseBytes
+	}
+	return baseBytes + p.waiting.memory
+}
+
+func newPool(rt Runtime, opts PoolOptions) *pool {
+	if opts.Containers <= 0 {
+		return nil
+	}
+	opts.Makers = max(opts.Makers, 1)
+	p := &pool{runtime: rt, opts: opts, wake: make(chan struct{}, 1), classes: map[string]*class{}, tenants: map[string]int{}}
+	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // it ends with close
+	p.work.Go(p.tend)
+	return p
+}
+
+// take takes a container that is ready, of the first kind that has one, and notes that the
+// first was wanted.
+func (p *pool) take(wants []Want) *prepared {
+	if p == nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
+	for i, w := range wants {
+		// Busy cores are divided between tenants, and a container that was made for nobody
+		// counts as a tenant. So it may be that of a tenant which has no other.
+		if w.Spec.Tenant != "" && p.tenants[w.Spec.Tenant] == 0 {
+			w.Spec.Tenant = ""
+		}
+		c := p.class(w)
+		if c == nil {
+			continue
+		}
+		ready := p.pop(c)
+		if i == 0 && ready == nil {
+			if c.wanted { // once is no demand
+				c.target = min(c.target+1, p.opts.Containers)
+				p.nudge()
+			}
+			c.spare = 0
+		}
+		c.wanted = c.wanted || i == 0
+		if ready != nil {
+			c.owed++
+			ready.refill = time.AfterFunc(refillAfter, func() { p.settle(ready) })
+			return ready
+		}
+	}
+	return nil
+}
+
+// pop takes the container of a class that was made last, which is in the caches of the
+// processor, or nil. The caller holds mu.
+func (p *pool) pop(c *class) *prepared {
+	for len(c.ready) > 0 {
+		last := len(c.ready) - 1
+		ready := c.ready[last]
+		c.ready = slices.Delete(c.ready, last, last+1)
+		c.spare = min(c.spare, len(c.ready))
+		if ready.waits() {
+			return ready
+		}
+		c.failed(time.Now())
+		p.discard(ready)
+	}
+	return nil
+}
+
+// class is that of w, or nil where there is none. The caller holds mu.
+func (p *pool) class(w Want) *class {
+	key, ok := w.key()
+	if !ok {
+		return nil
+	}
+	c := p.classes[key]
+	if c == nil {
+		c = &class{want: w, shrunk: time.Now()}
+		p.classes[key] = c
+	}
+	return c
+}
+
+// count notes that a tenant has one container more, or less.
+func (p *pool) count(tenant string, more int) {
+	if p == nil || tenant == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tenants[tenant] += more; p.tenants[tenant] == 0 {
+		delete(p.tenants, tenant)
+	}
+}
+
+// settle has another container made in the place of one that was taken.
+func (p *pool) settle(taken *prepared) {
+	if taken == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if taken.refill == nil {
+		return
+	}
+	taken.refill.Stop()
+	taken.refill = nil
+	taken.class.owed--
+	p.nudge()
+}
+
+// keep has so many of a kind ready, whatever the demand.
+func (p *pool) keep(w Want, least int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c := p.class(w); c != nil {
+		c.least = least
+		c.target = max(c.target, least)
+		p.nudge()
+	}
+}
+
+// ready counts what waits, by language.
+func (p *pool) ready() map[string]int {
+	count := map[string]int{}
+	if p == nil {
+		return count
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.classes {
+		if len(c.ready) > 0 || c.target > 0 {
+			count[c.want.Spec.Language] += len(c.ready)
+		}
+	}
+	return count
+}
+
+func (p *pool) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+// tend makes what is missing and removes what is left over, until the pool closes.
+func (p *pool) tend() {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.ctx.Done():
+			return
+		case <-p.wake:
+		case now := <-tick.C:
+			p.shrink(now)
+		}
+		for p.begin(time.Now()) {
+		}
+	}
+}
+
+// begin begins to make one container, if one is missing and there is room.
+func (p *pool) begin(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.making >= p.opts.Makers {
+		return false
+	}
+	var most *class
+	for _, c := range p.classes {
+		if c.missing() > 0 && !now.Before(c.retryAt) && (most == nil || c.missing() > most.missing()) {
+			most = c
+		}
+	}
+	if most == nil || !p.room(most) {
+		return false
+	}
+	most.making++
+	p.making++
+	p.work.Go(func() { p.make(most) })
+	return true
+}
+
+// failed notes that what waited is gone, or that nothing could be made. What fails again
+// and again is tried ever more seldom.
+func (c *class) failed(now time.Time) {
+	if now.Sub(c.retryAt) > 2*pauseMost {
+		c.pause = 0
+	}
+	c.pause = min(max(2*c.pause, pauseFirst), pauseMost)
+	c.retryAt = now.Add(c.pause)
+}
+
+// missing is how many are to be made.
+func (c *class) missing() int { return c.target - c.owed - c.making - len(c.ready) }
+
+// room tells whether one more of a class may wait. What another class has had too long
+// goes first.
+func (p *pool) room(c *class) bool {
+	count, bytes := p.making, int64(p.making)*baseBytes
+	for _, other := range p.classes {
+		count += len(other.ready)
+		for _, r := range other.ready {
+			bytes += r.bytes()
+		}
+	}
+	if count < p.opts.Containers && bytes < p.opts.MemoryBytes {
+		return true
+	}
+	var idle *class
+	for _, other := range p.classes {
+		if other != c && other.spare > 0 && len(other.ready) > other.least && (idle == nil || other.shrunk.Before(idle.shrunk)) {
+			idle = other
+		}
+	}
+	if idle == nil {
+		return false
+	}
+	idle.target--
+	p.discard(idle.ready[0])
+	idle.ready = slices.Delete(idle.ready, 0, 1)
+	return true
+}
+
+// make makes one container of a class.
+func (p *pool) make(c *class) {
+	ready, err := p.prepare(c)
+	if err != nil && p.ctx.Err() == nil && p.opts.Failed != nil {
+		p.opts.Failed(err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c.making--
+	p.making--
+	switch {
+	case err != nil:
+		c.failed(time.Now())
+	case p.closed:
+		p.discard(ready)
+	default:
+		c.ready = append(c.ready, ready)
+	}
+	p.nudge()
+}
+
+// prepare makes one. What it is made with outlives the making: no context ends with that.
+func (p *pool) prepare(c *class) (_ *prepared, err error) {
+	ctx := context.WithoutCancel(p.ctx)
+	made, err := p.runtime.Create(ctx, c.want.Spec)
+	if err != nil {
+		return nil, err
+	}
+	ready := &prepared{Container: made, class: c, made: time.Now()}
+	if c.want.Ahead == nil {
+		return ready, nil
+	}
+	timer := time.NewTimer(makeTimeout)
+	defer timer.Stop()
+	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, p.ctx.Done(), timer.C); err != nil {
+		return nil, errors.Join(err, made.Delete(ctx))
+	}
+	return ready, nil
+}
+
+// shrink gives up what nobody has wanted for some time.
+func (p *pool) shrink(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for key, c := range p.classes {
+		c.ready = slices.DeleteFunc(c.ready, func(r *prepared) bool {
+			if r.waits() && now.Sub(r.made) < oldest {
+				return false
+			}
+			if !r.waits() {
+				c.failed(now)
+			}
+			p.discard(r)
+			return true
+		})
+		if now.Sub(c.shrunk) < shrinkAfter {
+			continue
+		}
+		if c.spare > 0 && c.target > c.least {
+			c.target--
+			if len(c.ready) > 0 {
+				p.discard(c.ready[0])
+				c.ready = slices.Delete(c.ready, 0, 1)
+			}
+		}
+		c.spare, c.shrunk = len(c.ready), now
+		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 {
+			delete(p.classes, key)
+		}
+	}
+}
+
+// discard removes a container that nobody will have. The caller holds mu.
+func (p *pool) discard(r *prepared) {
+	p.work.Go(func() { p.remove(r) })
+}
+
+func (p *pool) remove(r *prepared) {
+	if r.waiting != nil {
+		r.waiting.stdin.open(nil, nil) // else who copies to it would wait for ever
+	}
+	if err := r.Delete(context.WithoutCancel(p.ctx)); err != nil && p.opts.Failed != nil {
+		p.opts.Failed(err)
+	}
+}
+
+// close removes what waits, and returns when it is gone.
+func (p *pool) close() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.closed = true
+	for _, c := range p.classes {
+		for _, r := range c.ready {
+			p.discard(r)
+		}
+		c.ready = nil
+	}
+	p.mu.Unlock()
+	p.cancel()
+	p.work.Wait()
+}

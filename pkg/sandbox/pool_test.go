@@ -1,0 +1,263 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A pool has as many ready as are wanted at a time, and lets them go when nobody wants
+// them any more.
+func TestPoolFollowsTheDemand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, slow: time.Millisecond}
+		m := keeps(t, rt, PoolOptions{Makers: 2})
+		w := Want{Spec: Spec{Language: "go"}}
+		burst := func(n int) (warm int) {
+			var all sync.WaitGroup
+			var mu sync.Mutex
+			for range n {
+				all.Go(func() {
+					c, ready, err := m.Take(t.Context(), w)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					if ready {
+						warm++
+					}
+					time.AfterFunc(time.Second, func() { _ = m.Delete(context.Background(), c.ID()) })
+				})
+			}
+			all.Wait()
+			time.Sleep(5 * time.Second)
+			return warm
+		}
+		if warm := burst(1); warm != 0 || rt.count() != 0 {
+			t.Errorf("the first: %d warm, %d are kept for one that may never come", warm, rt.count())
+		}
+		burst(1)
+		if warm := burst(1); warm != 1 {
+			t.Error("the third was not expected")
+		}
+		burst(5)
+		if warm := burst(5); warm != 5 || m.Ready()["go"] != 5 {
+			t.Errorf("%d of five were warm, %v are ready", warm, m.Ready())
+		}
+		time.Sleep(10 * time.Minute)
+		if rt.count() != 0 || len(m.Ready()) != 0 {
+			t.Errorf("%d are left, ready %v", rt.count(), m.Ready())
+		}
+	})
+}
+
+// A short run is not held up by the making of what the next will need.
+func TestPoolRefillsBehindTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{}
+		m := keeps(t, rt, PoolOptions{})
+		w := Want{Spec: Spec{Language: "go"}}
+		m.Prepare(w, 1)
+		time.Sleep(time.Second)
+		c, _, _ := m.Take(t.Context(), w)
+		time.Sleep(refillAfter / 2)
+		if rt.made != 1 {
+			t.Error("another was made while the run was going on")
+		}
+		if err := m.Delete(t.Context(), c.ID()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if rt.made != 2 || m.Ready()["go"] != 1 {
+			t.Errorf("%d were made, ready %v", rt.made, m.Ready())
+		}
+		c, _, _ = m.Take(t.Context(), w) // and a long one does not hold up that
+		time.Sleep(2 * refillAfter)
+		if rt.made != 3 || m.Ready()["go"] != 1 {
+			t.Errorf("%d were made, ready %v", rt.made, m.Ready())
+		}
+		if err := m.Delete(t.Context(), c.ID()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if rt.made != 3 || m.Ready()["go"] != 1 {
+			t.Errorf("%d were made, ready %v", rt.made, m.Ready())
+		}
+	})
+}
+
+func TestPoolBounds(t *testing.T) {
+	for name, opts := range map[string]PoolOptions{
+		"containers": {Containers: 3, Makers: 4},
+		"memory":     {Containers: 100, Makers: 1, MemoryBytes: 3 * (8<<20 + baseBytes)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: interpreter}
+				m := keeps(t, rt, opts)
+				m.Prepare(python(), 50)
+				time.Sleep(time.Minute)
+				if n := m.Ready()["python"]; n != 3 {
+					t.Errorf("%d are ready", n)
+				}
+			})
+		})
+	}
+}
+
+// What nobody wants makes room for what somebody does.
+func TestPoolMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 2})
+		old, young := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
+		take := func(w Want, n int) {
+			var ids []string
+			for range n {
+				if c, _, err := m.Take(t.Context(), w); err == nil {
+					ids = append(ids, c.ID())
+				}
+			}
+			for _, id := range ids {
+				_ = m.Delete(t.Context(), id)
+			}
+			time.Sleep(time.Second)
+		}
+		take(old, 3)
+		time.Sleep(shrinkAfter + time.Second) // spare by now, but not yet given up
+		take(young, 2)
+		take(young, 2)
+		if ready := m.Ready(); ready["rust"] == 0 {
+			t.Errorf("ready: %v", ready)
+		}
+	})
+}
+
+// One that was made for nobody is a tenant's only one at most: cores are divided by it.
+func TestPoolAndTenants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{}, PoolOptions{})
+		w := Want{Spec: Spec{Language: "go"}}
+		m.Prepare(w, 4)
+		time.Sleep(time.Second)
+		w.Spec.Tenant = "a"
+		take := func() *warmContainer {
+			c, warm, err := m.Take(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made := c.(*warmContainer)
+			if warm == (made.spec.Tenant == "a") {
+				t.Errorf("warm %v, made for %q", warm, made.spec.Tenant)
+			}
+			return made
+		}
+		first := take()
+		if first.spec.Tenant != "" {
+			t.Error("the first was not one of those that are ready")
+		}
+		if second := take(); second.spec.Tenant != "a" {
+			t.Error("the second is no tenant's")
+		}
+		w.Spec.Tenant = "b"
+		if other := take(); other.spec.Tenant != "" {
+			t.Error("another tenant's first was not one of those that are ready")
+		}
+	})
+}
+
+// A failure is told, and made up for when it is over.
+func TestPoolAfterFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		rt := &warmRuntime{createErr: broken}
+		var told []error
+		m := keeps(t, rt, PoolOptions{Failed: func(err error) { told = append(told, err) }})
+		m.Prepare(Want{Spec: Spec{Language: "go"}}, 1)
+		time.Sleep(10 * time.Second)
+		if len(told) < 2 || len(told) > 5 || !errors.Is(told[0], broken) {
+			t.Errorf("told %v", told)
+		}
+		rt.mu.Lock()
+		rt.createErr = nil
+		rt.mu.Unlock()
+		time.Sleep(pauseMost)
+		if m.Ready()["go"] != 1 {
+			t.Errorf("ready: %v", m.Ready())
+		}
+	})
+}
+
+// Whatever a container is made of, or was started in it with, makes it another's: a field
+// that is added later as well.
+func TestWantKey(t *testing.T) {
+	key := func(change func(spec *Spec, p *Process)) string {
+		w := python()
+		change(&w.Spec, &w.Ahead.Process)
+		k, _ := w.key()
+		return k
+	}
+	same := key(func(*Spec, *Process) {})
+	spec, process := reflect.TypeFor[Spec](), reflect.TypeFor[Process]()
+	for i := range spec.NumField() {
+		if key(func(s *Spec, _ *Process) { touch(t, reflect.ValueOf(s).Elem().Field(i)) }) == same {
+			t.Errorf("Spec.%s is not in the key", spec.Field(i).Name)
+		}
+	}
+	late := map[string]bool{"Limits": true, "Stdin": true, "Stdout": true, "Stderr": true, "TTY": true, "Work": true, "Awake": true, "TraceDenied": true}
+	for i := range process.NumField() {
+		if !late[process.Field(i).Name] && key(func(_ *Spec, p *Process) { touch(t, reflect.ValueOf(p).Elem().Field(i)) }) == same {
+			t.Errorf("Process.%s is not in the key", process.Field(i).Name)
+		}
+	}
+	limits := reflect.TypeFor[Limits]()
+	for i := range limits.NumField() {
+		name := limits.Field(i).Name
+		begun := name == "WallTime" || name == "Strict"
+		if begun != (key(func(_ *Spec, p *Process) { touch(t, reflect.ValueOf(&p.Limits).Elem().Field(i)) }) == same) {
+			t.Errorf("Limits.%s", name)
+		}
+	}
+	w := python()
+	w.Ahead.Files["hook"] = []byte("do not wait")
+	if k, _ := w.key(); k == same {
+		t.Error("the files are not in the key")
+	}
+	w.Ahead = nil
+	if k, _ := w.key(); k == same {
+		t.Error("what waits is not in the key")
+	}
+	w.Ahead = &Ahead{Process: Process{Limits: Limits{CPUs: math.NaN()}}}
+	if _, ok := w.key(); ok {
+		t.Error("what cannot be told from others has a key")
+	}
+}
+
+// touch changes a value.
+func touch(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int64:
+		v.SetInt(v.Int() + 1)
+	case reflect.Float64:
+		v.SetFloat(v.Float() + 1)
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.New(v.Type().Elem()).Elem()))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+	case reflect.Struct:
+		touch(t, v.Field(0))
+	default:
+		t.Fatalf("no other %v is known", v.Type())
+	}
+}

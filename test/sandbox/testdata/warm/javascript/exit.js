@@ -1,0 +1,2 @@
+process.exitCode = 3;
+process.on("exit", (c) => console.log("exit", c));

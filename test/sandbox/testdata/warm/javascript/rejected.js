@@ -1,0 +1,2 @@
+Promise.reject(new Error("nobody"));
+setTimeout(() => console.log("never"), 100);

@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+// ready waits until the server has containers ready for a language.
+func (s *instance) ready(t *testing.T, language string, want int) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		h := decode[api.Health](t, s.send(t, "GET", "/health", nil).body)
+		if h.Warm[language] >= want {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute %v are ready, not %d of %s:\n%s", h.Warm, want, language, s.Logged())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// runWarm runs a request in a container that was ready. What is ready may be for another
+// kind of request, which it is not when this one comes again.
+func (s *instance) runWarm(t *testing.T, req api.Request) (r api.Result) {
+	t.Helper()
+	for range 20 {
+		s.ready(t, req.Language, 1)
+		if r = s.run(t, req); r.Meta.Warm {
+			return r
+		}
+	}
+	t.Fatalf("nothing is ready for %s", req.Language)
+	return r
+}
+
+// What a program can see of itself is the same whether its interpreter was started for it
+// or had waited, to the last byte.
+func TestWarmRunsAreLikeOthers(t *testing.T) {
+	warm, cold := started(t), started(t, "SANDBOX_WARM=off")
+	for language, ahead := range map[string]string{
+		"python":     `print(".sandbox-run-ahead" in open("/proc/self/environ").read())`,
+		"javascript": `console.log(require("fs").readFileSync("/proc/self/cmdline", "utf8").includes(".sandbox-run-ahead"))`,
+	} {
+		t.Run(language, func(t *testing.T) {
+			if r := warm.runWarm(t, api.Request{Language: language, Code: ahead}); !strings.EqualFold(strings.TrimSpace(r.Stdout), "true") {
+				t.Fatalf("the interpreter had not waited: warm %v, %q %q", r.Meta.Warm, r.Stdout, r.Stderr)
+			}
+			if r := cold.run(t, api.Request{Language: language, Code: ahead}); r.Meta.Warm || strings.EqualFold(strings.TrimSpace(r.Stdout), "true") {
+				t.Fatalf("the other one had: warm %v, %q %q", r.Meta.Warm, r.Stdout, r.Stderr)
+			}
+			files, err := filepath.Glob(filepath.Join("testdata", "warm", language, "*"))
+			if err != nil || len(files) == 0 {
+				t.Fatalf("no programs: %v", err)
+			}
+			for _, file := range files {
+				t.Run(filepath.Base(file), func(t *testing.T) {
+					source, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, req := range likeThese(t, language, string(source)) {
+						want := ending(cold.run(t, req))
+						for range 3 { // from the third on what it imports was imported ahead
+							if diff := cmp.Diff(want, ending(warm.runWarm(t, req))); diff != "" {
+								t.Errorf("args %q, stdin %q: cold, and + warm:\n%s", req.Args, req.Stdin, diff)
+							}
+							time.Sleep(100 * time.Millisecond) // until one is made
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// likeThese are the requests of a program: as it is, and with the words that a line of it
+// names, "# with: " or "// with: " and a request in JSON.
+func likeThese(t *testing.T, language, source string) []api.Request {
+	t.Helper()
+	requests := []api.Request{{Language: language, Code: source}}
+	for line := range strings.Lines(source) {
+		if _, text, found := strings.Cut(line, " with: "); found {
+			req := api.Request{Language: language, Code: source}
+			if err := json.Unmarshal([]byte(text), &req); err != nil {
+				t.Fatal(err)
+			}
+			requests = append(requests, req)
+		}
+	}
+	return requests
+}
+
+// ending is what a run has come to, without what differs between any two.
+func ending(r api.Result) string {
+	return fmt.Sprintf("%s %d %v %q\nfiles %v\n%s\n--\n%s", r.Status, r.ExitCode, r.Signal, r.Message, names(r), r.Stdout, r.Stderr)
+}
+
+func names(r api.Result) []string { return slices.Sorted(maps.Keys(r.Files)) }
+
+// Two runs have nothing of each other, and nothing that both have drawn.
+func TestWarmRunsAreFresh(t *testing.T) {
+	warm := started(t)
+	for language, program := range map[string]string{
+		"python": `import os, random, sys, tempfile, uuid
+print(random.random(), hash("a"), uuid.uuid4(), tempfile.mktemp(), os.urandom(8), id(object()))
+open("/tmp/left", "x"); open("left", "x")`,
+		"javascript": `const fs = require("fs");
+console.log(Math.random(), require("crypto").randomUUID());
+fs.writeFileSync("/tmp/left", "", {flag: "wx"}); fs.writeFileSync("left", "", {flag: "wx"})`,
+	} {
+		t.Run(language, func(t *testing.T) {
+			seen := map[string]bool{}
+			for range 6 {
+				warm.ready(t, language, 1)
+				r := warm.runWarm(t, api.Request{Language: language, Code: program})
+				if r.Status != api.StatusOK || seen[r.Stdout] {
+					t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
+				}
+				for _, word := range strings.Fields(r.Stdout) {
+					if seen[word] {
+						t.Errorf("%s for the second time", word)
+					}
+					seen[word] = true
+				}
+				seen[r.Stdout] = true
+			}
+		})
+	}
+}
+
+// What an interpreter took to start is no part of the run's time, and limits hold from its
+// begin.
+func TestWarmRunsAndLimits(t *testing.T) {
+	warm := started(t)
+	for _, c := range []struct {
+		code    string
+		timeout float64
+		want    api.Status
+	}{
+		{"import time\ntime.sleep(30)", 1, api.StatusTimeout},
+		{"x = bytearray(1 << 30)\nfor i in range(0, 1 << 30, 4096): x[i] = 1", 0, api.StatusMemoryLimit},
+		{"while True: print('x' * 1000000)", 0, api.StatusOutputLimit},
+		{"import os\nos.kill(os.getpid(), 11)", 0, api.StatusSignaled},
+		{"raise SystemExit(3)", 0, api.StatusRuntimeError},
+	} {
+		r := warm.runWarm(t, api.Request{Language: "python", Code: c.code, TimeoutSeconds: c.timeout})
+		if r.Status != c.want {
+			t.Errorf("%q: %s, %s", c.code, r.Status, r.Message)
+		}
+	}
+}
