@@ -80,8 +80,8 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 		Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 		TraceDenied: r.req.TraceDenied && ph.name == api.PhaseRun,
 	}
-	if ph.name == api.PhaseRun {
-		p.Work = r.work(env)
+	if ph.name != api.PhaseInstall {
+		p.Work = r.work(ph.name, env)
 	}
 	heard := func() error { return nil }
 	if listener := r.report(ph.name); listener != nil {

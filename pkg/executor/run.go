@@ -36,7 +36,8 @@ type run struct {
 
 	started   bool // accepted has said so
 	container sandbox.Container
-	warm      bool // the container was ready
+	others    []sandbox.Container // of phases before
+	warm      bool                // the container was ready
 	workspace sandbox.FileTree
 	phases    []*phase
 	files     collected
@@ -205,7 +206,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return nil
 	}
 	fault.Point("compiled")
-	return r.runProgram(ctx)
+	return r.runProgram(ctx, spec)
 }
 
 // remove deletes a container, also when ctx is done: what was made is always
@@ -219,13 +220,20 @@ func (r *run) remove(ctx context.Context, c sandbox.Container) {
 // removeLast deletes the run's container. If nobody waits for that, what the container uses
 // is released by who does it.
 func (r *run) removeLast(ctx context.Context) {
+	all := append(r.others, r.container)
 	if !r.behind {
-		r.remove(ctx, r.container)
+		for _, c := range all {
+			r.remove(ctx, c)
+		}
 		return
 	}
 	r.removed = make(chan error, 1)
 	go func() {
-		r.removed <- r.e.manager.Delete(context.WithoutCancel(ctx), r.container.ID())
+		var errs []error
+		for _, c := range all {
+			errs = append(errs, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()))
+		}
+		r.removed <- errors.Join(errs...)
 		if r.release != nil {
 			r.release()
 		}
@@ -306,18 +314,14 @@ func (r *run) compile(ctx context.Context) bool {
 	if r.plan.Compile == nil {
 		return true
 	}
-	limits := r.e.cfg.Compile
-	if r.req.CompileTimeout > 0 {
-		limits.WallTime = r.req.CompileTimeout
-	}
-	ph := r.phase(ctx, api.PhaseCompile, r.reporting(*r.plan.Compile), phaseInput{limits: limits, keep: r.keep(), ceiling: r.ceiling()})
+	ph := r.phase(ctx, api.PhaseCompile, r.reporting(*r.plan.Compile), r.input(api.PhaseCompile))
 	return ph.verdict.status == api.StatusOK
 }
 
 // runProgram runs the program and collects its files.
-func (r *run) runProgram(ctx context.Context) error {
+func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 	var build sandbox.FileTree
-	in := r.runInput()
+	in := r.input(api.PhaseRun)
 	if r.plan.Compile != nil {
 		var err error
 		if build, err = r.container.Files(sandbox.BuildDir); err != nil {
@@ -341,6 +345,9 @@ func (r *run) runProgram(ctx context.Context) error {
 	}
 	if r.req.Dir != "" {
 		step.Dir = r.workdir()
+	}
+	if err := r.moveApart(spec, step); err != nil {
+		return err
 	}
 	before, err := snapshot(r.workspace)
 	if err != nil {

@@ -371,7 +371,7 @@ func TestNothingToRun(t *testing.T) {
 			return language.Step{}, errors.New("no class has a main method")
 		}}}
 	r.phases = []*phase{{name: api.PhaseCompile, stdout: newCapture(api.EventStdout, nil, 100, 0), stderr: newCapture(api.EventStderr, nil, 100, 0)}}
-	if err := r.runProgram(t.Context()); err != nil {
+	if err := r.runProgram(t.Context(), sandbox.Spec{}); err != nil {
 		t.Fatal(err)
 	}
 	res := r.result(nil)
@@ -379,7 +379,7 @@ func TestNothingToRun(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	rt.filesErr = errors.New("broken")
-	if err := r.runProgram(t.Context()); err == nil {
+	if err := r.runProgram(t.Context(), sandbox.Spec{}); err == nil {
 		t.Error("a build tree that cannot be read is an error")
 	}
 }

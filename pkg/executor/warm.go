@@ -2,10 +2,13 @@ package executor
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -16,7 +19,11 @@ func (r *run) take(ctx context.Context, spec sandbox.Spec) (err error) {
 		r.container, err = r.e.manager.Create(ctx, spec)
 		return err
 	}
-	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec)...)
+	first := api.PhaseRun
+	if r.plan.Compile != nil {
+		first = api.PhaseCompile
+	}
+	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec, first)...)
 	return err
 }
 
@@ -24,16 +31,77 @@ func (r *run) take(ctx context.Context, spec sandbox.Spec) (err error) {
 // and no disk.
 func (r *run) common(spec sandbox.Spec) bool { return r.release == nil && !spec.WorkspaceOnDisk }
 
-// wants are the run's container with what may wait in it, the best first.
-func (r *run) wants(spec sandbox.Spec) []sandbox.Want {
+// wants are a container for a phase with what may wait in it, the best first.
+func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 	var wants []sandbox.Want
-	for _, ahead := range r.ahead() {
-		wants = append(wants, sandbox.Want{Spec: spec, Ahead: &sandbox.Ahead{Process: r.waits(ahead), Files: ahead.Files}})
+	for _, a := range r.ahead(phase) {
+		in := r.input(phase)
+		wants = append(wants, sandbox.Want{Spec: spec, Ahead: &sandbox.Ahead{
+			Process: sandbox.Process{
+				Args: a.Step.Args, Env: r.environment(a.Step, nil), Dir: a.Step.Dir,
+				Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
+			},
+			Files: a.Files, BuildDirs: a.Dirs,
+		}})
 	}
 	if wants == nil {
 		wants = []sandbox.Want{{Spec: spec}}
 	}
 	return wants
+}
+
+// moveApart has the run phase of a program that was compiled in a container of its own, if
+// there is one in which that very command waits: with what was compiled, and the sources.
+func (r *run) moveApart(spec sandbox.Spec, step language.Step) error {
+	ahead := r.ahead(api.PhaseRun)
+	if len(ahead) == 0 || !r.common(spec) || !slices.Equal(step.Args, ahead[0].Command) {
+		return nil
+	}
+	c := r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)
+	if c == nil {
+		return nil
+	}
+	from, err := r.container.Files(sandbox.BuildDir)
+	r.others = append(r.others, r.container)
+	r.container = c // which is removed with the run, whatever happens
+	if err != nil {
+		return err
+	}
+	if r.workspace, err = c.Files(sandbox.WorkspaceDir); err != nil {
+		return err
+	}
+	build, err := c.Files(sandbox.BuildDir)
+	if err == nil {
+		err = copyMade(from, build, ahead[0].Dirs, r.e.cfg.CompileDiskBytes)
+	}
+	if err != nil {
+		return fmt.Errorf("bring what was compiled: %w", err)
+	}
+	if err := r.fillWorkspace(r.workspace); err != nil {
+		return r.doesNotFit(c.Isolation(), err)
+	}
+	return nil
+}
+
+// copyMade copies directories from one container to another.
+func copyMade(from, to sandbox.FileTree, dirs []string, most int64) error {
+	for _, dir := range dirs {
+		err := walkMade(from, dir, most, func(name string, info sandbox.FileInfo) error {
+			if info.Mode.IsDir() {
+				return to.MkdirAll(path.Join(dir, name))
+			}
+			f, err := from.Open(info.Path)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			return to.WriteFile(path.Join(dir, name), io.LimitReader(f, info.Size), info.Mode.Perm())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // usual are programs such as most are, by language: for them containers are ready before
@@ -56,12 +124,26 @@ func (e *Executor) Prewarm(ctx context.Context, like Request) {
 			continue
 		}
 		if spec, err := a.run.spec(ctx); err == nil && a.run.common(spec) {
-			e.manager.Prepare(a.run.wants(spec)[0], 1)
+			for _, phase := range a.run.apartPhases() {
+				e.manager.Prepare(a.run.wants(spec, phase)[0], 1)
+			}
 		}
 		if a.run.release != nil {
 			a.run.release()
 		}
 	}
+}
+
+// apartPhases are those for which containers are made ahead: the first, and the run phase if
+// its program waits in one of its own.
+func (r *run) apartPhases() []string {
+	switch {
+	case r.plan.Compile == nil:
+		return []string{api.PhaseRun}
+	case len(r.ahead(api.PhaseRun)) > 0:
+		return []string{api.PhaseCompile, api.PhaseRun}
+	}
+	return []string{api.PhaseCompile}
 }
 
 // cached tells whether the caches of the run are there.
@@ -81,10 +163,13 @@ func (e *Executor) Warm() map[string]int { return e.manager.Ready() }
 // Close deletes the containers that are ready. Nothing runs any more.
 func (e *Executor) Close() error { return e.manager.Close() }
 
-// ahead is what may have been started for the run; nil where this one would be told from
+// ahead is what may have been started for a phase; nil where this run would be told from
 // others.
-func (r *run) ahead() []language.Ahead {
+func (r *run) ahead(phase string) []language.Ahead {
 	ahead := r.plan.Ahead
+	if phase == api.PhaseCompile {
+		return r.plan.CompileAhead // which has nothing of the request but its files
+	}
 	if len(ahead) == 0 || r.packages != nil || r.check || r.req.TTY != nil || r.req.TraceDenied {
 		return nil
 	}
@@ -96,23 +181,17 @@ func (r *run) ahead() []language.Ahead {
 	return ahead
 }
 
-// waits is the process that is started ahead of the run phase.
-func (r *run) waits(ahead language.Ahead) sandbox.Process {
-	in := r.runInput()
-	return sandbox.Process{
-		Args: ahead.Step.Args, Env: r.environment(ahead.Step, nil), Dir: ahead.Step.Dir,
-		Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
-	}
-}
-
-// work is what a program that waits is told in order to be the run phase, which has that
+// work is what a program that waits is told in order to be a phase, which has that
 // environment; nil where none may.
-func (r *run) work(env []string) *sandbox.Work {
-	ahead := r.ahead()
+func (r *run) work(phase string, env []string) *sandbox.Work {
+	ahead := r.ahead(phase)
 	if ahead == nil {
 		return nil
 	}
 	w := &sandbox.Work{Args: ahead[0].Args}
+	if phase == api.PhaseCompile {
+		return w
+	}
 	if len(r.req.Env) > 0 {
 		w.Env = env
 	}
@@ -122,8 +201,15 @@ func (r *run) work(env []string) *sandbox.Work {
 	return w
 }
 
-// runInput is what the run phase needs beside its command.
-func (r *run) runInput() phaseInput {
+// input is what a phase needs beside its command.
+func (r *run) input(phase string) phaseInput {
+	if phase == api.PhaseCompile {
+		limits := r.e.cfg.Compile
+		if r.req.CompileTimeout > 0 {
+			limits.WallTime = r.req.CompileTimeout
+		}
+		return phaseInput{limits: limits, keep: r.keep(), ceiling: r.ceiling()}
+	}
 	in := phaseInput{stdin: r.req.Stdin, tty: r.req.TTY, limits: r.limits, network: r.req.Network, keep: r.keep(), ceiling: r.ceiling()}
 	if r.plan.Compile != nil {
 		in.readOnly = []string{sandbox.BuildDir} // what was compiled is the program's to read, not to change

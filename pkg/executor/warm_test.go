@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
@@ -47,10 +48,10 @@ func TestWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := warmRun()
 			c.change(r)
-			if diff := cmp.Diff(c.want, r.work(env)); diff != "" {
+			if diff := cmp.Diff(c.want, r.work(api.PhaseRun, env)); diff != "" {
 				t.Error(diff)
 			}
-			if wants := r.wants(sandbox.Spec{Language: "l"}); len(wants) != 1 || wants[0].Spec.Language != "l" || (wants[0].Ahead == nil) != (c.want == nil) {
+			if wants := r.wants(sandbox.Spec{Language: "l"}, api.PhaseRun); len(wants) != 1 || wants[0].Spec.Language != "l" || (wants[0].Ahead == nil) != (c.want == nil) {
 				t.Errorf("wants %+v", wants)
 			}
 		})

@@ -27,6 +27,8 @@ type Ahead struct {
 	Process Process
 	// Files are in the workspace when it starts. It removes them before it waits.
 	Files map[string][]byte
+	// BuildDirs are there when it starts, below [BuildDir].
+	BuildDirs []string
 }
 
 // Waiting is what a program that was started ahead writes once it waits for its work.
@@ -111,6 +113,9 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 			return nil, err
 		}
 	}
+	if err := makeBuildDirs(c, a.BuildDirs); err != nil {
+		return nil, err
+	}
 	w := &waiting{process: a.Process, stdin: newGate(), ready: make(chan struct{}), ended: make(chan struct{})}
 	w.stdout.early = w.hear
 	w.stderr.early = func([]byte) error { return errNotWaiting }
@@ -143,6 +148,19 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 		w.memory = *w.cpu.MemoryBytes
 	}
 	return w, nil
+}
+
+func makeBuildDirs(c Container, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	tree, err := c.Files(BuildDir)
+	for _, name := range names {
+		if err == nil {
+			err = tree.MkdirAll(name)
+		}
+	}
+	return err
 }
 
 // hear takes what the program writes before it is told anything: that it waits.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,8 +72,12 @@ type warmContainer struct {
 	last   *warmRunning
 }
 
-func (c *warmContainer) ID() string                     { return c.id }
-func (c *warmContainer) Isolation() Isolation           { return c.rt.isolation }
+func (c *warmContainer) ID() string { return c.id }
+func (c *warmContainer) Isolation() Isolation {
+	i := c.rt.isolation
+	i.Level = cmp.Or(i.Level, LevelFull)
+	return i
+}
 func (c *warmContainer) Files(string) (FileTree, error) { return c, nil }
 func (c *warmContainer) WriteFile(name string, content io.Reader, _ fs.FileMode) error {
 	b, err := io.ReadAll(content)
@@ -287,6 +292,20 @@ func TestWaitingProgramThatDoesNotFit(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Where the paths of the world have other names, nothing waits that would be told of them.
+func TestNothingWaitsWithoutItsOwnRoot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, isolation: Isolation{Level: LevelRestricted}}
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(python(), 1)
+		time.Sleep(10 * time.Second)
+		out, warm, err := runIn(t, m, python(), Process{Args: []string{"cold"}, Stdout: io.Discard, Stderr: io.Discard, Work: &Work{}, Limits: Limits{MemoryBytes: 64 << 20}})
+		if err != nil || !warm || out.Ahead || out.Code != 7 {
+			t.Errorf("warm %v, %+v, %v", warm, out, err)
+		}
+	})
 }
 
 // A limit that was asked for by name is not passed over because something waits.

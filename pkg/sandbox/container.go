@@ -86,14 +86,21 @@ func (m *Manager) Create(ctx context.Context, spec Spec) (Container, error) {
 // ahead waits in it for a process with [Process.Work]. The first of wants that is ready is
 // taken; they have the same spec.
 func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bool, err error) {
-	spec := wants[0].Spec
+	if c := m.TakeReady(wants...); c != nil {
+		return c, true, nil
+	}
+	c, err = m.Create(ctx, wants[0].Spec)
+	return c, false, err
+}
+
+// TakeReady is Take where a container is ready, and nil elsewhere.
+func (m *Manager) TakeReady(wants ...Want) Container {
 	ready := m.pool.take(wants)
 	if ready == nil {
-		c, err := m.Create(ctx, spec)
-		return c, false, err
+		return nil
 	}
-	m.add(&managed{Container: ready.Container, tenant: spec.Tenant, prepared: ready})
-	return ready.Container, true, nil
+	m.add(&managed{Container: ready.Container, tenant: wants[0].Spec.Tenant, prepared: ready})
+	return ready.Container
 }
 
 func (m *Manager) add(c *managed) {

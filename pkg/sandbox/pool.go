@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -23,13 +24,14 @@ func (w Want) key() (key string, ok bool) {
 		Process
 		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
 		Files                                   map[string][]byte
+		BuildDirs                               []string
 	}
 	of := struct {
 		Spec  Spec
 		Ahead *ahead
 	}{Spec: w.Spec}
 	if w.Ahead != nil {
-		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files}
+		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs}
 		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
 	}
 	b, err := json.Marshal(of)
@@ -376,7 +378,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 		return nil, err
 	}
 	ready := &prepared{Container: made, class: c, made: time.Now()}
-	if c.want.Ahead == nil {
+	if c.want.Ahead == nil || made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
 		return ready, nil
 	}
 	timer := time.NewTimer(makeTimeout)
@@ -425,6 +427,9 @@ func (p *pool) discard(r *prepared) {
 }
 
 func (p *pool) remove(r *prepared) {
+	if !r.waits() && p.opts.Failed != nil {
+		p.opts.Failed(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
+	}
 	if r.waiting != nil {
 		r.waiting.stdin.open(nil, nil) // else who copies to it would wait for ever
 	}

@@ -229,6 +229,11 @@ func TestWantKey(t *testing.T) {
 	if k, _ := w.key(); k == same {
 		t.Error("the files are not in the key")
 	}
+	w = python()
+	w.Ahead.BuildDirs = []string{"classes"}
+	if k, _ := w.key(); k == same {
+		t.Error("the directories are not in the key")
+	}
 	w.Ahead = nil
 	if k, _ := w.key(); k == same {
 		t.Error("what waits is not in the key")

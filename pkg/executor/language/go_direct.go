@@ -48,8 +48,18 @@ func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int,
 		fmt.Sprintf("-c=%d", threads), "-nolocalimports", "-importcfg", goCacheDir + "/" + goImports, "-pack",
 	}, pkg.targets)
 	link := []string{linker, "-o", goBinary, "-importcfg", goCacheDir + "/" + goLinked, "-buildmode=exe", "-w", object}
-	script := fmt.Sprintf("{ %s && %s; } >/dev/null 2>&1 || exec %s", shellWords(compile), shellWords(link), shellWords(build))
-	return []string{"/bin/sh", "-c", script}
+	script := fmt.Sprintf("{ %s && %s; } >/dev/null 2>&1 || exec %s", arguments(1, compile), arguments(1+len(compile), link), arguments(1+len(compile)+len(link), build))
+	return slices.Concat([]string{"/bin/sh", "-c", script, "sh"}, compile, link, build)
+}
+
+// arguments are as many of a shell's own, from the first one on. The words themselves are
+// no part of the script: a runtime may have to say another path.
+func arguments(first int, words []string) string {
+	refs := make([]string, len(words))
+	for i := range words {
+		refs[i] = fmt.Sprintf(`"${%d}"`, first+i)
+	}
+	return strings.Join(refs, " ")
 }
 
 // needsGoCommand tells whether a program asks for more: settings of the runtime, or a
@@ -66,13 +76,4 @@ func needsGoCommand(pkg goPackage, files map[string][]byte) bool {
 func isProgram(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-// shellWords quotes words for a POSIX shell.
-func shellWords(words []string) string {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-	}
-	return strings.Join(quoted, " ")
 }

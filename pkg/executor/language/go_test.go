@@ -94,7 +94,7 @@ func main() {
 	var said []string
 	for _, script := range []string{direct, "exec " + fallback} {
 		step := *plan.Compile
-		step.Args = []string{"/bin/sh", "-c", script}
+		step.Args = append([]string{"/bin/sh", "-c", script}, plan.Compile.Args[3:]...)
 		if code, stdout, stderr := w.step(step, ""); code != 0 {
 			t.Fatalf("%s: exit code %d: %s%s", script, code, stdout, stderr)
 		}

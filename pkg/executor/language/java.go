@@ -146,7 +146,9 @@ func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if src.Entry != "" && src.Code == nil && !slices.Contains(namesWithSuffix(src.Files, ".java"), path.Clean(src.Entry)) {
 		return Plan{}, fmt.Errorf("the entry %s is not one of the Java files", src.Entry)
 	}
+	compiler, program := javaAhead(tc, project, src, res)
 	return Plan{
+		CompileAhead: compiler, Ahead: program,
 		Files:     project.files,
 		Mounts:    tc.Mounts,
 		Caches:    javacCache(tc),
@@ -168,10 +170,7 @@ func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 // source compiles in half the time, because nothing runs for long enough to be
 // worth more. No annotation processor can exist on a class path of sources.
 func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
-	args := slices.Concat([]string{tc.Compiler}, javacTuning(), javacArchiveFlags(tc))
-	for _, flag := range jvmFlags(res.CompileMemoryBytes, res.CompileCPUs) {
-		args = append(args, "-J"+flag)
-	}
+	args := slices.Concat([]string{tc.Compiler}, javacTuning(), javacArchiveFlags(tc), flagsOf("-J", jvmFlags(res.CompileMemoryBytes, res.CompileCPUs)))
 	if project.preview() {
 		args = append(args, previewFlag, "-source", strconv.Itoa(javaMajor(tc.Version)))
 	}

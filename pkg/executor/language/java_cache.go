@@ -3,7 +3,9 @@ package language
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"runtime"
+	"slices"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -66,21 +68,37 @@ public class WarmUp {
 }
 `
 
+// javacPrepare makes the archive, and of what waits a file of classes that a virtual machine
+// takes as its agent.
+const javacPrepare = `set -e
+javac=$1 prepared=$2 build=$3
+shift 3
+"$javac" "$@" "-J-XX:ArchiveClassesAtExit=$prepared/` + javacArchive + `" -proc:none -d "$build/warmup" ` + javacPractice + `
+"$javac" "$@" -proc:none -d "$build/ahead" Work.java Ahead.java Compiler.java
+echo 'Premain-Class: sandbox_run.Ahead' >"$build/manifest"
+"${javac%javac}jar" --create --file "$prepared/` + javaAheadJar + `" --manifest "$build/manifest" -C "$build/ahead" .
+cp ` + javacPractice + ` "$prepared/"
+`
+
 // javacCache is the archive for a JDK, or nothing for one that cannot make it.
 func javacCache(tc Toolchain) []BuildCache {
 	if javaMajor(tc.Version) < oldestArchive {
 		return nil
 	}
-	args := append([]string{tc.Compiler}, javacTuning()...)
-	prepare := Step{Args: append(args, "-J-XX:ArchiveClassesAtExit="+PreparedDir+"/"+javacArchive,
-		"-proc:none", "-d", sandbox.BuildDir+"/warmup", "WarmUp.java")}
+	args := slices.Concat([]string{"/bin/sh", "-c", javacPrepare, "prepare", tc.Compiler, PreparedDir, sandbox.BuildDir}, javacTuning())
+	prepare := Step{Args: args}
+	files := javaAheadFiles()
+	files[javacPractice] = []byte(javacWarmUp)
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%q %s", prepare.Args, javacWarmUp)
+	fmt.Fprintf(h, "%q", prepare.Args)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(h, "%q %q", name, files[name])
+	}
 	return []BuildCache{{
 		Key:     fmt.Sprintf("javac-%s-%s-%016x", tc.Version, runtime.GOARCH, h.Sum64()),
 		Target:  javacCacheDir,
 		Prepare: prepare,
-		Files:   map[string][]byte{"WarmUp.java": []byte(javacWarmUp)},
+		Files:   files,
 		Title:   "the Java compiler",
 	}}
 }

@@ -163,9 +163,10 @@ type Plan struct {
 	// Run says how to run. It is called after the compile phase with the tree
 	// under [sandbox.BuildDir], or nil when there was none.
 	Run func(build sandbox.FileTree) (Step, error)
-	// Ahead is what can be started before there is a source, the best first; empty where
-	// nothing can, or where this source would notice.
-	Ahead []Ahead
+	// Ahead is what of the run phase can be started before there is a source, the best
+	// first, and CompileAhead what of the compile phase; empty where nothing can, or where
+	// this source would notice.
+	Ahead, CompileAhead []Ahead
 	// Leftovers are patterns (path.Match, per path element or whole path) of
 	// files in the workspace that are no results.
 	Leftovers []string
@@ -178,12 +179,15 @@ type Step struct {
 	Dir  string   // empty means the workspace
 }
 
-// Ahead is the program of a plan's run phase, as it can be started before the source is
-// there; see [sandbox.Ahead].
+// Ahead is the program of a phase, as it can be started before the source is there; see
+// [sandbox.Ahead].
 type Ahead struct {
 	Step Step
 	// Files are what it needs in the workspace. It removes them before it waits.
 	Files map[string][]byte
+	// Command is what it stands for, where the plan knows that only when it has compiled;
+	// nil stands for any. Dirs are there when it starts, below [sandbox.BuildDir].
+	Command, Dirs []string
 	// Args are what the step's command line lacks of the plan's.
 	Args []string
 	// Settings are prefixes of the names of variables that a program must have from its

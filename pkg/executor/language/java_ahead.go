@@ -1,0 +1,75 @@
+package language
+
+import (
+	"embed"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// javaAheadSources are what a virtual machine runs to wait for its work: as a compiler, or
+// before a program as its agent (java.lang.instrument).
+//
+//go:embed java_ahead
+var javaAheadSources embed.FS
+
+// Where the cache of a JDK has them, compiled, and the source that the compiler is made
+// quick with.
+const (
+	javaAheadJar  = "ahead.jar"
+	javacPractice = "WarmUp.java"
+)
+
+// javaAheadFiles are the sources by name.
+func javaAheadFiles() map[string][]byte {
+	const dir = "java_ahead"
+	files := map[string][]byte{}
+	entries, _ := javaAheadSources.ReadDir(dir) // it is there
+	for _, e := range entries {
+		files[e.Name()], _ = javaAheadSources.ReadFile(path.Join(dir, e.Name()))
+	}
+	return files
+}
+
+// javaMain is the class that programs have most, and whose virtual machine can be started
+// before it is there.
+const javaMain = "Main"
+
+// javaAhead are the compiler and the virtual machine of a program that is one class path and
+// takes nothing of the request: the machine has its arguments and its environment from the
+// start.
+func javaAhead(tc Toolchain, project javaProject, src Source, res Resources) (compiler, program []Ahead) {
+	if tc.inImage() || javaMajor(tc.Version) < oldestArchive || project.preview() {
+		return nil, nil
+	}
+	jar := javacCacheDir + "/" + javaAheadJar
+	tuning := slices.Concat(javacTuning(), javacArchiveFlags(tc), flagsOf("-J", jvmFlags(res.CompileMemoryBytes, res.CompileCPUs)))
+	compile := []string{tc.Program}
+	for _, flag := range tuning {
+		compile = append(compile, strings.TrimPrefix(flag, "-J"))
+	}
+	compiler = []Ahead{{
+		Step: Step{Args: append(compile, "-cp", jar, "sandbox_run.Compiler", javacCacheDir+"/"+javacPractice, sandbox.BuildDir+"/practice")},
+		Args: javacArgs(tc, project, res)[1+len(tuning):],
+	}}
+	if project.module() != "" || len(src.Args) > 0 || src.Dir != "" {
+		return compiler, nil
+	}
+	command := javaArgs(tc, project, javaMain, res)
+	return compiler, []Ahead{{
+		Step:     Step{Args: slices.Insert(slices.Clone(command), 1, "-javaagent:"+jar)},
+		Command:  command,
+		Dirs:     []string{path.Base(javaClasses)},
+		Settings: []string{""}, // all of them
+	}}
+}
+
+func flagsOf(before string, flags []string) []string {
+	out := make([]string, len(flags))
+	for i, f := range flags {
+		out[i] = before + f
+	}
+	return out
+}
