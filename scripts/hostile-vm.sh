@@ -7,6 +7,7 @@ cd "$(dirname "$0")/.."
 
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+chmod 755 "$dir" # for the ordinary user
 export CGO_ENABLED=0
 suites=("${@:-hostile crash faults}")
 
@@ -39,12 +40,12 @@ for suite in ${suites[*]}; do
 	echo "-- \$suite"
 	./suite.test -test.v -test.timeout=120m "\${args[@]}" >/tmp/log 2>&1 || failed=1
 	mkdir -p /opt/test/out && cp /tmp/log /opt/test/out/\$suite.log
-	# All that a failing test said: the first line of a crash seldom explains it.
-	awk '/^ *--- |^panic/ { on = /FAIL|^panic/ } on' /tmp/log | cut -c1-600 | head -300
+	# What a failing test said comes before its name.
+	awk '/^=== / { said = "" } { said = said \$0 "\n" } /^ *--- FAIL|^panic/ { printf "%s", said; said = "" }' /tmp/log | cut -c1-600 | head -300
 	printf '%s of %s passed, %s skipped\n' "\$(grep -c -- '--- PASS' /tmp/log)" "\$(grep -c -- '--- ' /tmp/log)" "\$(grep -c -- '--- SKIP' /tmp/log)"
 	tail -n 1 /tmp/log
 done
 exit \$failed
 END
 chmod 755 "$dir/run.sh"
-test/vm/run.sh --user root --timeout 9000 ${OUT:+--out "$OUT"} -- "$dir"
+test/vm/run.sh --user root --timeout "${VM_TIMEOUT:-9000}" ${OUT:+--out "$OUT"} -- "$dir"
