@@ -19,11 +19,7 @@ func (r *run) take(ctx context.Context, spec sandbox.Spec) (err error) {
 		r.container, err = r.e.manager.Create(ctx, spec)
 		return err
 	}
-	first := api.PhaseRun
-	if r.plan.Compile != nil {
-		first = api.PhaseCompile
-	}
-	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec, first)...)
+	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec, r.apartPhases()[0])...)
 	return err
 }
 
@@ -115,7 +111,8 @@ var usual = []struct{ language, code string }{ //nolint:gochecknoglobals // a ta
 }
 
 // Prewarm has a container ready for each of the usual languages that is installed and whose
-// caches are there, for requests that are like that one otherwise. What cannot be is no error: the first run will tell.
+// caches are there, for requests that are like that one otherwise. What cannot be is no
+// error: the first run will tell.
 func (e *Executor) Prewarm(ctx context.Context, like Request) {
 	for _, program := range usual {
 		like.Language, like.Code = program.language, []byte(program.code)
@@ -134,8 +131,8 @@ func (e *Executor) Prewarm(ctx context.Context, like Request) {
 	}
 }
 
-// apartPhases are those for which containers are made ahead: the first, and the run phase if
-// its program waits in one of its own.
+// apartPhases are those that may have containers of their own: the first, and the run phase
+// if its program waits in another.
 func (r *run) apartPhases() []string {
 	switch {
 	case r.plan.Compile == nil:

@@ -121,7 +121,7 @@ const goPrepare = `set -e
 // where every build would spend seconds on what it imports.
 func goCache(tc Toolchain) BuildCache {
 	prepare := Step{
-		Args: []string{"/bin/sh", "-c", goPrepare, "prepare", tc.Program},
+		Args: append([]string{"/bin/sh", "-c", goPrepare, "prepare", tc.Program}, goBuildFlags()...),
 		Env:  goEnv(PreparedDir),
 	}
 	h := fnv.New64a()

@@ -23,13 +23,16 @@ const (
 	goLinked  = "std.linked"
 )
 
-// goPrepareDirect writes these files. What a binary says of its build (runtime/debug,
-// BuildInfo) is the same for every such program; the go command shows it to the linker.
+// goPrepareDirect writes these files; the go command and [goBuildFlags] are its arguments.
+// What a binary says of its build (runtime/debug, BuildInfo) is the same for every such
+// program; the go command shows it to the linker.
 const goPrepareDirect = `
-"$1" list -export -f '{{with .Export}}packagefile {{$.ImportPath}}={{.}}{{end}}' std | sed "s|=$GOCACHE/|=` + goCacheDir + `/|" >"$GOCACHE/` + goLinked + `"
+go=$1
+shift
+"$go" list -export -f '{{with .Export}}packagefile {{$.ImportPath}}={{.}}{{end}}' std | sed "s|=$GOCACHE/|=` + goCacheDir + `/|" >"$GOCACHE/` + goLinked + `"
 grep -v -E ' vendor/|[ /]internal[/=]' "$GOCACHE/` + goLinked + `" >"$GOCACHE/` + goImports + `"
 echo 'package main; func main() {}' >"$GOCACHE/main.go"
-"$1" build -x -buildvcs=false -buildmode=exe -ldflags=-w -o "$GOCACHE/main" "$GOCACHE/main.go" 2>&1 | grep '^modinfo ' >>"$GOCACHE/` + goLinked + `"
+"$go" build -x "$@" -o "$GOCACHE/main" "$GOCACHE/main.go" 2>&1 | grep '^modinfo ' >>"$GOCACHE/` + goLinked + `"
 rm "$GOCACHE/main" "$GOCACHE/main.go"
 `
 

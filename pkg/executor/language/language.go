@@ -195,6 +195,12 @@ type Ahead struct {
 	Settings []string
 }
 
+// settings are an interpreter's own, and what the C library and every program read when
+// they start.
+func settings(own ...string) []string {
+	return append(own, "LC_", "LANG", "TZ", "LD_", "MALLOC_", "GLIBC_", "HOME", "PATH")
+}
+
 // PreparedDir is where a preparation leaves the files of a cache: in the build directory,
 // whose limit is that of the disk which it may take.
 const PreparedDir = sandbox.BuildDir + "/prepared"

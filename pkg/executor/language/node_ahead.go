@@ -33,6 +33,6 @@ func nodeAhead(command []string, main string, src Source) []Ahead {
 		Step:     Step{Args: slices.Concat(command, require, []string{main})},
 		Files:    map[string][]byte{hook: nodeAheadSource},
 		Args:     src.Args,
-		Settings: []string{"NODE_", "UV_", "SSL_", "OPENSSL_", "LC_", "LANG", "TZ", "LD_", "MALLOC_", "GLIBC_", "HOME", "PATH"},
+		Settings: settings("NODE_", "UV_", "SSL_", "OPENSSL_"),
 	}}
 }

@@ -65,7 +65,7 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 				aheadDir + "/__pycache__":      nil, // a file, so that no compiled copy stays behind
 			},
 			Args:     src.Args,
-			Settings: []string{"PYTHON", "LC_", "LANG", "TZ", "LD_", "MALLOC_", "GLIBC_", "HOME", "PATH"},
+			Settings: settings("PYTHON"),
 		}
 	}
 	plainly := []Ahead{ahead(nil)}
