@@ -136,7 +136,7 @@ func (pr *process) carry(p sandbox.Process) {
 	pr.output.Fail = pr.killOnce
 	if p.Stdin != nil {
 		pr.stdin = pr.c.init.Writer()
-		go stdio.Feed(pr.stdin, p.Stdin, pr.tty)
+		go func() { _ = stdio.Feed(pr.stdin, p.Stdin, pr.tty) }() // what fails is the channel, which says so itself
 	}
 	for stream, to := range map[int]io.Writer{1: p.Stdout, 2: p.Stderr} {
 		if to == nil && (stream == 2 || !pr.tty) || stream == 2 && pr.tty {

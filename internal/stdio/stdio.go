@@ -15,18 +15,35 @@ import (
 // Feed copies the caller's input. It may outlive the program while the caller's
 // reader blocks; what leads to the program is closed then, so it ends at the next
 // byte. A terminal is told of the end instead of being closed: output comes from it.
-func Feed(to io.WriteCloser, from io.Reader, terminal bool) {
-	_, _ = io.Copy(onlyWriter{to}, from)
+// The error is why the program did not get what there was; that it has ended, or reads no
+// more, is none.
+func Feed(to io.WriteCloser, from io.Reader, terminal bool) error {
+	w := writes{to: to}
+	_, _ = io.Copy(&w, from)
 	if terminal {
-		_, _ = to.Write([]byte{4}) // end of input on a terminal, VEOF
-		return
+		_, _ = w.Write([]byte{4}) // end of input on a terminal, VEOF
+	} else {
+		_ = to.Close() // the program has ended, or reads its end of file
 	}
-	_ = to.Close() // the program has ended, or reads its end of file
+	if errors.Is(w.err, syscall.EPIPE) || errors.Is(w.err, os.ErrClosed) || terminal && errors.Is(w.err, syscall.EIO) {
+		return nil
+	}
+	return w.err
 }
 
-// onlyWriter hides ReadFrom, whose splice would move the caller's file offset past
-// what the program has read.
-type onlyWriter struct{ io.Writer }
+// writes remembers the first error. It hides ReadFrom, whose splice would move the caller's
+// file offset past what the program has read.
+type writes struct {
+	to  io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (w *writes) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.err = cmp.Or(w.err, err)
+	return n, err
+}
 
 // Output copies what one program writes.
 type Output struct {
@@ -39,7 +56,7 @@ type Output struct {
 	copies sync.WaitGroup
 	mu     sync.Mutex
 	err    error // the first one of a writer
-	lost   error // the first one of reading what the program has written
+	lost   error // the first one of a pipe that leads to the program or from it
 }
 
 // Copy begins to copy a stream until its end. When the writer fails, or is nil, the
@@ -69,13 +86,26 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 			}
 			continue
 		case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
-			o.mu.Lock()
-			o.lost = cmp.Or(o.lost, fmt.Errorf("read the program's output: %w", err))
-			o.mu.Unlock()
-			o.Fail()
+			o.lose(fmt.Errorf("read the program's output: %w", err))
 		}
 		return
 	}
+}
+
+// Feed is [Feed] beside the copies, whose error is told with theirs.
+func (o *Output) Feed(to io.WriteCloser, from io.Reader) {
+	go func() {
+		if err := Feed(to, from, o.Terminal); err != nil {
+			o.lose(fmt.Errorf("write the program's input: %w", err))
+		}
+	}()
+}
+
+func (o *Output) lose(err error) {
+	o.mu.Lock()
+	o.lost = cmp.Or(o.lost, err)
+	o.mu.Unlock()
+	o.Fail()
 }
 
 // hungUp tells whether an error is the end of a terminal whose other side is gone.
@@ -100,6 +130,10 @@ func (o *Output) Wait() error {
 	return o.err
 }
 
-// Lost is why something that the program has written could not be read, or nil. It is
-// known after [Output.Wait].
-func (o *Output) Lost() error { return o.lost }
+// Lost is why something that the program has written could not be read, or something that
+// it was to read not written, or nil. It is known after [Output.Wait].
+func (o *Output) Lost() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.lost
+}

@@ -28,7 +28,9 @@ func TestFeed(t *testing.T) {
 		want     string
 	}{{false, "in"}, {true, "in\x04"}} {
 		var to pipe
-		stdio.Feed(&to, strings.NewReader("in"), c.terminal)
+		if err := stdio.Feed(&to, strings.NewReader("in"), c.terminal); err != nil {
+			t.Error(err)
+		}
 		if to.String() != c.want || to.closed == c.terminal {
 			t.Errorf("terminal %v: %q, closed %v", c.terminal, to.String(), to.closed)
 		}
@@ -43,7 +45,9 @@ func TestFeedReadsNoFileByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	stdio.Feed(refusing{w}, struct{ io.Reader }{strings.NewReader("in")}, false)
+	if err := stdio.Feed(refusing{w}, struct{ io.Reader }{strings.NewReader("in")}, false); err != nil {
+		t.Error(err)
+	}
 	if got, err := io.ReadAll(r); err != nil || string(got) != "in" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -126,6 +130,42 @@ func TestOutputThatCannotBeRead(t *testing.T) {
 		}
 		if lost := o.Lost(); (lost != nil) != c.lost || (ended == 1) != c.lost || c.lost && !errors.Is(lost, c.err) {
 			t.Errorf("%v, terminal %v: lost %v, ended %d times", c.err, c.terminal, lost, ended)
+		}
+	}
+}
+
+// refuses is a pipe that cannot be written to.
+type refuses struct{ err error }
+
+func (r refuses) Write([]byte) (int, error) { return 0, r.err }
+func (refuses) Close() error                { return nil }
+
+// A program that has ended reads no more. What is not brought to one that would read is
+// a failure, and ends it.
+func TestFeedThatCannotBeWritten(t *testing.T) {
+	for _, c := range []struct {
+		err      error
+		terminal bool
+		lost     bool
+	}{
+		{syscall.EPIPE, false, false},
+		{os.ErrClosed, true, false},
+		{syscall.EIO, true, false},
+		{syscall.EIO, false, true},
+		{syscall.ENOMEM, true, true},
+	} {
+		ended := make(chan struct{}, 1)
+		o := stdio.Output{Fail: func() { ended <- struct{}{} }, Terminal: c.terminal}
+		if err := stdio.Feed(refuses{c.err}, strings.NewReader("in"), c.terminal); errors.Is(err, c.err) != c.lost {
+			t.Errorf("%v, terminal %v: %v", c.err, c.terminal, err)
+		}
+		if !c.lost {
+			continue
+		}
+		o.Feed(refuses{c.err}, strings.NewReader("in"))
+		<-ended
+		if err := o.Lost(); !errors.Is(err, c.err) {
+			t.Errorf("%v, terminal %v: lost %v", c.err, c.terminal, err)
 		}
 	}
 }

@@ -102,8 +102,10 @@ func (s *server) fail(t *testing.T, to target, c call, known []scenario, index i
 			in = append(in, sc.name)
 		}
 		way := c.ways[turn%len(c.ways)]
-		if !slices.Contains([]string{"accept4", "write", "sendmsg"}, c.name) && way != "error=EINTR" {
-			s.one(t, to, fault{c.name, way, "1+"}, sc) // for as long as the run takes, where an answer takes none
+		// For as long as the run takes, where an answer takes none, and where a program can
+		// be ended without.
+		if !slices.Contains([]string{"accept4", "write", "sendmsg", "kill"}, c.name) && way != "error=EINTR" {
+			s.one(t, to, fault{c.name, way, "1+"}, sc)
 		}
 	}
 	return in

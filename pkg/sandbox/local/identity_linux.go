@@ -59,7 +59,7 @@ func asUser(user int, do func() error) (err error) {
 	groups, err := unix.Getgroups()
 	if err != nil {
 		runtime.UnlockOSThread()
-		return fmt.Errorf("take user %d for files: %w", user, err)
+		return notUserError{user, err}
 	}
 	defer func() {
 		back := setIDsForFiles(uid, gid)
@@ -74,7 +74,7 @@ func asUser(user int, do func() error) (err error) {
 	}()
 	if len(groups) > 0 {
 		if err := unix.Setgroups(nil); err != nil { //nolint:forbidigo // the same
-			return fmt.Errorf("leave our groups: %w", err)
+			return notUserError{user, err}
 		}
 	}
 	if err := setIDsForFiles(user, user); err != nil {
@@ -82,6 +82,15 @@ func asUser(user int, do func() error) (err error) {
 	}
 	return do()
 }
+
+// notUserError is that we could not become a user. It does not unwrap: what the kernel says
+// of it is not what it says of a file, which may well be closed to that user.
+type notUserError struct {
+	user int
+	err  error
+}
+
+func (e notUserError) Error() string { return fmt.Sprintf("take user %d for files: %v", e.user, e.err) }
 
 // setIDsForFiles changes who this thread, which is locked, is for files.
 func setIDsForFiles(uid, gid int) error {
@@ -91,7 +100,7 @@ func setIDsForFiles(uid, gid int) error {
 	}{{unix.SYS_SETFSGID, gid}, {unix.SYS_SETFSUID, uid}} {
 		_, _, _ = unix.RawSyscall(id.call, uintptr(id.id), 0, 0) // returns what was before, whatever it does
 		if idForFiles(id.call) != id.id {
-			return fmt.Errorf("take user %d for files: %w", uid, unix.EPERM)
+			return notUserError{uid, unix.EPERM}
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (s *streams) close() {
 func (s *streams) start(p sandbox.Process, fail func()) {
 	s.output.Fail, s.output.Terminal = fail, p.TTY != nil
 	if s.stdin != nil {
-		go stdio.Feed(s.stdin, p.Stdin, p.TTY != nil)
+		s.output.Feed(s.stdin, p.Stdin)
 	}
 	if s.stdout != nil && p.Stdout != nil {
 		s.output.Copy(p.Stdout, s.stdout)
@@ -103,7 +103,7 @@ func (s *streams) start(p sandbox.Process, fail func()) {
 }
 
 // finish waits until everything that was written has been copied. Every writer
-// must be dead by then. What could not be read is lost.
+// must be dead by then. lost is what a pipe failed to carry.
 func (s *streams) finish() (failed, lost error) {
 	defer s.close()
 	return s.output.Wait(), s.output.Lost()

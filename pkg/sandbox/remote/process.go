@@ -33,7 +33,7 @@ func newProcess(c *container, call *tunnel.Call, p sandbox.Process) *process {
 	pr := &process{c: c, call: call, Ending: alive.NewEnding()}
 	pr.output.Fail = func() { _ = pr.Kill() }
 	if p.Stdin != nil {
-		go stdio.Feed(call.Writer(channelStdin), p.Stdin, false)
+		go func() { _ = stdio.Feed(call.Writer(channelStdin), p.Stdin, false) }() // what fails is the channel, which says so itself
 	}
 	for channel, to := range map[int]io.Writer{channelStdout: p.Stdout, channelStderr: p.Stderr} {
 		if to != nil {
