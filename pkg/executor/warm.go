@@ -37,7 +37,7 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 				Args: a.Step.Args, Env: r.environment(a.Step, nil), Dir: a.Step.Dir,
 				Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 			},
-			Files: a.Files, BuildDirs: a.Dirs,
+			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil,
 		}})
 	}
 	if wants == nil {
@@ -185,7 +185,7 @@ func (r *run) work(phase string, env []string) *sandbox.Work {
 	if ahead == nil {
 		return nil
 	}
-	w := &sandbox.Work{Args: ahead[0].Args}
+	w := &sandbox.Work{Args: ahead[0].Args, Input: ahead[0].Input}
 	if phase == api.PhaseCompile {
 		return w
 	}

@@ -22,6 +22,8 @@ import (
 // It says that it waits by one byte on standard output, [Waiting], having written nothing
 // else, reads its [Work] from standard input to the last byte and not further, and goes on
 // as the process that it was started to be. Its streams are the run's from then on.
+//
+// A program that knows nothing of that may be [Ahead.Quiet].
 type Ahead struct {
 	// Process is what is started. Its streams are the [Pool]'s.
 	Process Process
@@ -29,6 +31,10 @@ type Ahead struct {
 	Files map[string][]byte
 	// BuildDirs are there when it starts, below [BuildDir].
 	BuildDirs []string
+	// Quiet is a program that waits because it reads its standard input, to the end, and
+	// says nothing of it: it is taken to wait once it uses no CPU time. [Work.Input] is all
+	// that it is told.
+	Quiet bool
 }
 
 // Waiting is what a program that was started ahead writes once it waits for its work.
@@ -47,23 +53,25 @@ type Work struct {
 	// NoInput has it take /dev/null for its standard input. It is set where a process
 	// has none.
 	NoInput bool
+	// Input, if not nil, is what a quiet program reads, in the place of all of this.
+	Input []byte
 }
 
-// maxWork is the most that a program is told: a pipe takes it whole, so that telling
-// never waits for the program.
-const maxWork = 32 << 10
+// MaxWork is the most, in bytes, that a program is told: a pipe takes it whole, so that
+// telling never waits for the program.
+const MaxWork = 32 << 10
 
 // workHeader is how many hexadecimal digits begin encoded work: how many bytes follow.
 const workHeader = 8
 
-// Fits tells whether a program that waits can be told that much.
-func (w Work) Fits() bool { return len(w.Encode()) <= maxWork }
-
 // Encode writes the work as a program reads it: the number of bytes that follow, as eight
 // hexadecimal digits, then words, each a letter and a text with a NUL behind it. The letter
 // is a for an argument, e for a variable, s for a script, and n, without a text, for no
-// input.
+// input. A quiet program's is its input as it is.
 func (w Work) Encode() []byte {
+	if w.Input != nil {
+		return w.Input
+	}
 	b := make([]byte, workHeader, 64)
 	word := func(kind byte, text string) { b = append(append(append(b, kind), text...), 0) }
 	for _, arg := range w.Args {
@@ -85,6 +93,7 @@ func (w Work) Encode() []byte {
 // waiting is a program that was started ahead of its run.
 type waiting struct {
 	process        Process
+	quiet          bool
 	running        Running
 	stdin          *gate
 	stdout, stderr late
@@ -116,7 +125,7 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 	if err := makeBuildDirs(c, a.BuildDirs); err != nil {
 		return nil, err
 	}
-	w := &waiting{process: a.Process, stdin: newGate(), ready: make(chan struct{}), ended: make(chan struct{})}
+	w := &waiting{process: a.Process, quiet: a.Quiet, stdin: newGate(), ready: make(chan struct{}), ended: make(chan struct{})}
 	w.stdout.early = w.hear
 	w.stderr.early = func([]byte) error { return errNotWaiting }
 	p := a.Process
@@ -131,6 +140,9 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 		w.exit, w.err = w.running.Wait()
 		close(w.ended)
 	}()
+	if w.quiet {
+		go w.listen()
+	}
 	select {
 	case <-w.ready:
 	case <-w.ended:
@@ -170,11 +182,36 @@ func (w *waiting) hear(b []byte) error {
 		return errNotWaiting
 	default:
 	}
-	if len(b) != 1 || b[0] != Waiting {
+	if w.quiet || len(b) != 1 || b[0] != Waiting {
 		return errNotWaiting
 	}
 	close(w.ready)
 	return nil
+}
+
+// listenEvery is how long a quiet program may use no CPU time before it is taken to wait:
+// longer than a clock of the kernel's that has ticks.
+const listenEvery = 15 * time.Millisecond
+
+// listen finds out when a quiet program waits. One that is told its work before that has
+// only less of a start.
+func (w *waiting) listen() {
+	tick := time.NewTicker(listenEvery)
+	defer tick.Stop()
+	for before := time.Duration(-1); ; {
+		m, err := w.running.Metrics()
+		used, known := m.CPU()
+		if err != nil || !known || used == before && used > 0 {
+			close(w.ready)
+			return
+		}
+		before = used
+		select {
+		case <-tick.C:
+		case <-w.ended:
+			return
+		}
+	}
 }
 
 // alive tells whether it still waits.
@@ -194,10 +231,17 @@ func (w *waiting) discard() {
 	<-w.ended
 }
 
-// fits tells whether it can become p: nothing around it was made for another.
-func (w *waiting) fits(p Process) bool {
-	return w.alive() && p.Work != nil && p.Work.Fits() && p.TTY == nil && !p.TraceDenied &&
-		reflect.DeepEqual(around(p), around(w.process))
+// work is what tells it to be p, and whether it can be: nothing around it was made for
+// another.
+func (w *waiting) work(p Process) ([]byte, bool) {
+	if !w.alive() || p.Work == nil || p.TTY != nil || p.TraceDenied || w.quiet != (p.Work.Input != nil) ||
+		!reflect.DeepEqual(around(p), around(w.process)) {
+		return nil, false
+	}
+	work := *p.Work
+	work.NoInput = p.Stdin == nil
+	encoded := work.Encode()
+	return encoded, len(encoded) <= MaxWork
 }
 
 // around is what a process was started in, without what its manager holds.
@@ -218,13 +262,11 @@ func kernelHeld(l Limits) Limits {
 }
 
 // resume tells it its work. From now on it is p.
-func (w *waiting) resume(p Process) Running {
+func (w *waiting) resume(p Process, work []byte) Running {
 	w.stdout.attach(p.Stdout)
 	w.stderr.attach(p.Stderr)
 	r := &resumed{Running: w.running, waiting: w, began: time.Now()}
-	work := *p.Work
-	work.NoInput = p.Stdin == nil
-	w.stdin.open(work.Encode(), p.Stdin)
+	w.stdin.open(work, p.Stdin)
 	return r
 }
 

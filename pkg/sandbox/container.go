@@ -136,7 +136,8 @@ func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, er
 	if w == nil {
 		return c.Start(ctx, p)
 	}
-	if !w.fits(p) {
+	work, fits := w.work(p)
+	if !fits {
 		w.discard()
 		return c.Start(ctx, p)
 	}
@@ -144,7 +145,7 @@ func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, er
 		w.discard()
 		return nil, err
 	}
-	return w.resume(p), nil
+	return w.resume(p, work), nil
 }
 
 // waiting takes what was started ahead in a container, if anything was.

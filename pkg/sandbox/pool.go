@@ -25,13 +25,14 @@ func (w Want) key() (key string, ok bool) {
 		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
 		Files                                   map[string][]byte
 		BuildDirs                               []string
+		Quiet                                   bool
 	}
 	of := struct {
 		Spec  Spec
 		Ahead *ahead
 	}{Spec: w.Spec}
 	if w.Ahead != nil {
-		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs}
+		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet}
 		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
 	}
 	b, err := json.Marshal(of)

@@ -190,6 +190,9 @@ type Ahead struct {
 	Command, Dirs []string
 	// Args are what the step's command line lacks of the plan's.
 	Args []string
+	// Input, if not nil, is all that it waits for, on its standard input: it knows nothing
+	// of how a program that was started ahead is told its work.
+	Input []byte
 	// Settings are prefixes of the names of variables that a program must have from its
 	// start.
 	Settings []string

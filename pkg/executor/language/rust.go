@@ -113,13 +113,8 @@ func (rustLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if project != nil {
 		return cargoPlan(plan, tc, *project, src, res)
 	}
-	plan.Compile = &Step{
-		Args: []string{
-			tc.Program, "--edition", rustEdition, "--crate-name", "main",
-			"-C", "opt-level=2", "-C", "debug-assertions=on", "-C", "strip=debuginfo",
-			"-o", rustBinary, "--", notOption(entry), // rustc reads @file as arguments even here
-		},
-	}
+	plan.CompileAhead = rustAhead(tc, files, entry)
+	plan.Compile = &Step{Args: append(rustcArgs(tc, files), "--", notOption(entry))} // rustc reads @file as arguments even here
 	plan.Run = func(sandbox.FileTree) (Step, error) {
 		return Step{Args: append([]string{rustBinary}, src.Args...)}, nil
 	}

@@ -213,3 +213,37 @@ func TestCargoPrograms(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 }
+
+// What a source says decides how it is linked, and whether rustc may wait for it.
+func TestRustSources(t *testing.T) {
+	tc := Toolchain{Program: "/nowhere/bin/rustc"}
+	for _, c := range []struct {
+		source        string
+		static, waits bool
+	}{
+		{`fn main() { println!("mode"); } // module`, false, true},
+		{``, false, true},
+		{`#[global_allocator] static A: X = X; fn main() {}`, true, true},
+		{`#![no_std]`, true, true},
+		{`#[link(name = "m")] unsafe extern "C" {}`, true, true},
+		{"extern  crate alloc;", true, true},
+		{"mod util; fn main() {}", false, false},
+		{"mod r#type ; fn main() {}", false, false},
+		{"macro_rules! m { ($n:ident) => { mod $n; } }", false, false},
+		{`#[path = "x.rs"] mod x;`, false, false},
+		{`const T: &str = include_str!("t.txt");`, false, false},
+		{"fn main() {} // \xff", false, false},
+		{"//" + strings.Repeat("x", 64<<10), false, false},
+	} {
+		files := map[string][]byte{"main.rs": []byte(c.source)}
+		if got := wantsStaticLibrary(files); got != c.static {
+			t.Errorf("%.60q: static %v", c.source, got)
+		}
+		if got := rustAhead(tc, files, "main.rs"); (got != nil) != c.waits || c.waits && string(got[0].Input) != c.source {
+			t.Errorf("%.60q: %v", c.source, got)
+		}
+	}
+	if got := rustAhead(tc, map[string][]byte{"src/main.rs": nil}, "src/main.rs"); got != nil {
+		t.Errorf("its directory is not where rustc would look: %v", got)
+	}
+}
