@@ -35,8 +35,8 @@ func request(ctx context.Context, req executor.Request, notify func(string)) (ap
 	out := api.Request{
 		Language: req.Language, Code: string(req.Code), Files: inputFiles(req.Files, notify), Entry: req.Entry,
 		Args: req.Args, Env: req.Env, Stdin: stdin, Requirements: req.Requirements, Image: req.Image, Isolation: string(req.Isolation),
-		TimeoutSeconds: req.Limits.WallTime.Seconds(),
-		Network:        &api.RequestNetwork{Mode: string(req.Network.Mode), Allow: req.Network.Allow, AllowDNS: req.Network.AllowDNS},
+		TimeoutSeconds: req.Limits.WallTime.Seconds(), Recompile: req.Recompile,
+		Network: &api.RequestNetwork{Mode: string(req.Network.Mode), Allow: req.Network.Allow, AllowDNS: req.Network.AllowDNS},
 	}
 	if req.Imports != "" || len(req.BlockImports) > 0 {
 		out.Policy = &api.RequestPolicy{Imports: string(req.Imports), BlockedImports: req.BlockImports}

@@ -29,6 +29,8 @@ type runFlags struct {
 	Out         string   `placeholder:"DIR" group:"The program's world" help:"Where to put the files that the program made."`
 	Collect     []string `sep:"none" placeholder:"GLOB" group:"The program's world" help:"Which files to return (default: all that were made or changed)."`
 
+	Recompile bool `group:"The program's world" help:"Compile, although the result of the same source may be kept from before."`
+
 	Require      []string `sep:"none" placeholder:"PKG" group:"The program's world" help:"A package to install first, such as requests or 'numpy>=2' (for Python)."`
 	Requirements []string `sep:"none" placeholder:"F" group:"The program's world" help:"A file with such packages, one a line."`
 

@@ -46,6 +46,7 @@ func (a *app) request(f *runFlags, cfg config.Config, src *source) (req executor
 		Network:      f.network(),
 		Collect:      f.collect(),
 		TraceDenied:  f.TraceDenied,
+		Recompile:    f.Recompile,
 	}
 	f.setLimits(&req)
 	req.Stdin, closeInput, err = a.programInput(f, src)

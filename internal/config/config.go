@@ -62,6 +62,8 @@ type Config struct {
 	CompileMemoryBytes int64
 	CompileCPUs        float64
 	CompileDiskBytes   int64
+	// CompileCacheBytes is what is kept of compilers' results; 0 keeps nothing.
+	CompileCacheBytes int64
 
 	// Imports is what becomes of programs that import what is blocked; empty warns, and
 	// blocks at isolation none. BlockedImports is nil for the usual ones.
@@ -138,6 +140,7 @@ func Default() Config {
 		PythonIndex:        packages.DefaultIndex,
 		CompileMemoryBytes: 2 << 30,
 		CompileDiskBytes:   1 << 30,
+		CompileCacheBytes:  256 << 20,
 		Server:             Server{Port: 8080, MaxBodyBytes: 16 << 20, Drain: 30 * time.Second, AuditDays: 90, Warm: WarmAuto},
 	}
 }

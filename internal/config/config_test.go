@@ -55,7 +55,7 @@ func TestLoadVariables(t *testing.T) {
 	c, _, err := Load([]string{
 		"SANDBOX_CONFIG=" + file, "SANDBOX_PIDS=3", "SANDBOX_TYPE=local", "SANDBOX_TIMEOUT_SEC=0.5", "SANDBOX_MAX_TIMEOUT_SEC=300",
 		"SANDBOX_CPUS=1.5", "SANDBOX_DISK_MB=4", "SANDBOX_MAX_MEMORY_MB=5", "SANDBOX_MAX_CPUS=6", "SANDBOX_MAX_PIDS=7", "SANDBOX_MAX_DISK_MB=8",
-		"SANDBOX_MAX_OUTPUT_KB=9", "SANDBOX_MAX_STREAM_MB=10", "SANDBOX_COMPILE_MEMORY_MB=11", "SANDBOX_COMPILE_CPUS=12", "SANDBOX_DATA_DIR=/d/",
+		"SANDBOX_MAX_OUTPUT_KB=9", "SANDBOX_MAX_STREAM_MB=10", "SANDBOX_COMPILE_MEMORY_MB=11", "SANDBOX_COMPILE_CPUS=12", "SANDBOX_COMPILE_CACHE_MB=0", "SANDBOX_DATA_DIR=/d/",
 		"SANDBOX_PORT=81", "SANDBOX_ADDR=::1", "SANDBOX_API_KEY=k", "SANDBOX_API_KEYS_FILE=/k", "SANDBOX_INSECURE=true", "SANDBOX_TLS_CERT=/c", "SANDBOX_TLS_KEY=/t",
 		"SANDBOX_MAX_CONCURRENT=13", "SANDBOX_TOTAL_MEMORY_MB=14", "SANDBOX_QUEUE=15", "SANDBOX_MAX_BODY_MB=16", "SANDBOX_DRAIN_SEC=17", "SANDBOX_AUDIT_DAYS=18", "SANDBOX_WARM=off",
 		"SANDBOX_TIMEOUT_SEC=9", "SANDBOX_PIDS_=", "SANDBOX_SOMETHING_ELSE=1",
@@ -73,6 +73,7 @@ func TestLoadVariables(t *testing.T) {
 	want.MemoryBytes, want.Processes, want.Isolation, want.Timeout, want.MaxTimeout = 1<<20, 3, sandbox.LevelNone, time.Second/2, 300*time.Second
 	want.CPUs, want.DiskBytes, want.MaxMemoryBytes, want.MaxCPUs, want.MaxProcesses, want.MaxDiskBytes = 1.5, 4<<20, 5<<20, 6, 7, 8<<20
 	want.MaxOutputBytes, want.MaxStreamBytes, want.CompileMemoryBytes, want.CompileCPUs, want.DataDir = 9<<10, 10<<20, 11<<20, 12, "/d"
+	want.CompileCacheBytes = 0
 	want.Server = Server{
 		Addr: "::1", Port: 81, APIKey: "k", APIKeysFile: "/k", Insecure: true, TLSCert: "/c", TLSKey: "/t",
 		MaxConcurrent: 13, TotalMemoryBytes: 14 << 20, Queue: 15, MaxBodyBytes: 16 << 20, Drain: 17 * time.Second, AuditDays: 18, Warm: WarmOff,

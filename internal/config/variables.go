@@ -92,6 +92,7 @@ func phases() []Variable {
 	return []Variable{
 		{"SANDBOX_COMPILE_MEMORY_MB", "2048", "Memory of the compile phase, in MiB.", false, into(parseMiB, func(c *Config) *int64 { return &c.CompileMemoryBytes })},
 		{"SANDBOX_COMPILE_CPUS", "", "CPUs of the compile phase; unset: all.", false, into(ParseCPUs, func(c *Config) *float64 { return &c.CompileCPUs })},
+		{"SANDBOX_COMPILE_CACHE_MB", "256", "What is kept at most of what compilers have made, in MiB, for the next run of the same source; 0 keeps nothing.", false, into(parseMiBOrNone, func(c *Config) *int64 { return &c.CompileCacheBytes })},
 		{"SANDBOX_PYTHON_INDEX", packages.DefaultIndex, "Where packages for Python come from: the address of an index that pip and uv understand (PEP 503), without a password.", false, setPythonIndex},
 	}
 }
@@ -170,6 +171,15 @@ func into[T any](parse func(string) (T, error), field func(*Config) *T) func(*Co
 }
 
 func parseMiB(s string) (int64, error) { return parseUnits(s, "MiB", 1<<20) }
+
+// parseMiBOrNone lets 0 stand for nothing at all, where that means something.
+func parseMiBOrNone(s string) (int64, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	return parseMiB(s)
+}
+
 func parseKiB(s string) (int64, error) { return parseUnits(s, "KiB", 1<<10) }
 
 // parseUnits reads a positive whole number of units of that many bytes. The

@@ -40,6 +40,7 @@ func Executor(cfg config.Config, runtime string, getenv func(string) string, war
 			Processes: compile.Processes, OpenFiles: compile.OpenFiles,
 		},
 		CompileDiskBytes: cfg.CompileDiskBytes,
+		CompiledBytes:    cfg.CompileCacheBytes,
 		InstallTimeout:   cfg.InstallTimeout,
 		Imports:          executor.ImportPolicy{Mode: cfg.Imports, Rules: cfg.BlockedImports},
 		PythonIndex:      cfg.PythonIndex,

@@ -40,6 +40,7 @@ func Convert(r *api.Request, uploads map[string][]byte) (executor.Request, error
 		Image:        r.Image,
 		Isolation:    sandbox.Level(r.Isolation),
 		Collect:      collect(r.Collect),
+		Recompile:    r.Recompile,
 	}
 	if r.Code == "" {
 		req.Code = nil

@@ -38,6 +38,9 @@ type Config struct {
 	// Warm bounds the containers that are made before they are wanted; the zero value
 	// makes none.
 	Warm sandbox.PoolOptions
+	// CompiledBytes is what is kept at most of what compilers have made, in DataDir; 0
+	// keeps nothing.
+	CompiledBytes int64
 	// Images are patterns ([path.Match]) of the images that requests may name; nil
 	// lets them name any.
 	Images []string
@@ -84,6 +87,8 @@ type Executor struct {
 	cfg     Config
 	looks   *looks
 	found   found
+
+	artefacts *artefacts // nil where nothing is kept
 }
 
 // New makes an executor. Closing the runtime stays the caller's, after the executor.
@@ -91,7 +96,8 @@ func New(rt sandbox.Runtime, cfg Config) *Executor {
 	if cfg.Host.Cache == nil && cfg.DataDir != "" {
 		cfg.Host.Cache = newVersionCache(cfg.DataDir)
 	}
-	e := &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks()}
+	e := &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks(),
+		artefacts: newArtefacts(cfg.DataDir, cfg.CompiledBytes)}
 	e.manager.KeepReady(cfg.Warm)
 	return e
 }

@@ -49,6 +49,17 @@ type phaseInput struct {
 
 // phase runs one command in the run's container.
 func (r *run) phase(ctx context.Context, name string, step language.Step, in phaseInput) *phase {
+	ph, ok := r.beginPhase(name, in)
+	if !ok {
+		return ph
+	}
+	ph.run(ctx, r, step, in)
+	r.endPhase(ph)
+	return ph
+}
+
+// beginPhase tells whether somebody waits for it.
+func (r *run) beginPhase(name string, in phaseInput) (*phase, bool) {
 	ph := &phase{
 		name: name, lang: r.lang, limits: in.limits, streamLimit: in.ceiling,
 		forksCounted: r.container.Isolation().Mechanisms["cgroup"] == api.Enforced,
@@ -61,11 +72,13 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 	r.phases = append(r.phases, ph)
 	if err := r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseBegin}); err != nil {
 		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
-		return ph
+		return ph, false
 	}
-	ph.run(ctx, r, step, in)
-	_ = r.events.emit(api.Event{Type: api.EventPhase, Name: name, State: api.PhaseEnd, Status: ph.verdict.status})
-	return ph
+	return ph, true
+}
+
+func (r *run) endPhase(ph *phase) {
+	_ = r.events.emit(api.Event{Type: api.EventPhase, Name: ph.name, State: api.PhaseEnd, Status: ph.verdict.status})
 }
 
 func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseInput) {

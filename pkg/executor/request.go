@@ -53,6 +53,8 @@ type Request struct {
 	DiskBytes       int64
 	WorkspaceOnDisk bool
 	CompileTimeout  time.Duration
+	// Recompile has the compiler run, although what it made of the same may be kept.
+	Recompile bool
 	// MaxOutputBytes caps what is kept of each stream in the result; zero
 	// takes the default.
 	MaxOutputBytes int64

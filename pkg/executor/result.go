@@ -121,6 +121,7 @@ func (r *run) meta() api.Meta {
 		ResourceLimits: r.resourceLimits(),
 		Isolation:      map[string]string{},
 		Warm:           r.warm,
+		CachedCompile:  r.reused != nil,
 	}
 	if r.container == nil {
 		return m

@@ -34,6 +34,9 @@ type run struct {
 	imports   imports
 	check     bool // what it would run is all that is wanted
 
+	compiledKey  string    // names what is compiled, where that is kept
+	reused, made *artefact // what was kept of it, and what is to be
+
 	started   bool // accepted has said so
 	container sandbox.Container
 	others    []sandbox.Container // of phases before
@@ -179,6 +182,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 		return err
 	}
 	begin := time.Now()
+	r.recall()
 	spec, err := r.spec(ctx)
 	if err != nil {
 		return err
@@ -225,6 +229,7 @@ func (r *run) removeLast(ctx context.Context) {
 		for _, c := range all {
 			r.remove(ctx, c)
 		}
+		r.keepMade()
 		return
 	}
 	r.removed = make(chan error, 1)
@@ -233,6 +238,7 @@ func (r *run) removeLast(ctx context.Context) {
 		for _, c := range all {
 			errs = append(errs, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()))
 		}
+		r.keepMade()
 		r.removed <- errors.Join(errs...)
 		if r.release != nil {
 			r.release()
@@ -314,8 +320,15 @@ func (r *run) compile(ctx context.Context) bool {
 	if r.plan.Compile == nil {
 		return true
 	}
+	if r.reused != nil && r.bring() {
+		return true
+	}
 	ph := r.phase(ctx, api.PhaseCompile, r.reporting(*r.plan.Compile), r.input(api.PhaseCompile))
-	return ph.verdict.status == api.StatusOK
+	if ph.verdict.status != api.StatusOK {
+		return false
+	}
+	r.remember(ph)
+	return true
 }
 
 // runProgram runs the program and collects its files.

@@ -160,7 +160,8 @@ func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) 
 	old, oldErr := e.environments().prune("")
 	caches, cachesErr := reclaimUnfinished(e.cachesDir(), unfinished)
 	versions, versionsErr := reclaimUnfinished(filepath.Dir(newVersionCache(dataDir).path), unfinishedVersions)
-	return slices.Concat(removed, old, caches, versions), errors.Join(err, oldErr, cachesErr, versionsErr)
+	compiled, compiledErr := reclaimUnfinished(newArtefacts(dataDir, 1).dir, unfinished)
+	return slices.Concat(removed, old, caches, versions, compiled), errors.Join(err, oldErr, cachesErr, versionsErr, compiledErr)
 }
 
 // reclaimUnfinished removes what processes were making when they died, and nobody holds:

@@ -19,7 +19,11 @@ func (r *run) take(ctx context.Context, spec sandbox.Spec) (err error) {
 		r.container, err = r.e.manager.Create(ctx, spec)
 		return err
 	}
-	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec, r.apartPhases()[0])...)
+	phase := r.apartPhases()[0]
+	if r.reused != nil {
+		phase = api.PhaseRun
+	}
+	r.container, r.warm, err = r.e.manager.Take(ctx, r.wants(spec, phase)...)
 	return err
 }
 
@@ -50,7 +54,14 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 // there is one in which that very command waits: with what was compiled, and the sources.
 func (r *run) moveApart(spec sandbox.Spec, step language.Step) error {
 	ahead := r.ahead(api.PhaseRun)
-	if len(ahead) == 0 || !r.common(spec) || !slices.Equal(step.Args, ahead[0].Command) {
+	if len(ahead) == 0 || ahead[0].Command == nil {
+		return nil
+	}
+	if !slices.Equal(step.Args, ahead[0].Command) {
+		r.plan.Ahead = nil // what waits, if anything does, is another program
+		return nil
+	}
+	if !r.common(spec) || r.reused != nil {
 		return nil
 	}
 	c := r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)

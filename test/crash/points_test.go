@@ -61,7 +61,7 @@ func ways() []way {
 		}},
 		{name: "on disk", local: true, args: append([]string{"--on-disk"}, program1...), points: []string{"disk made", "disk formatted", "disk attached", "root made", "process runs", "disk removed"}},
 		{name: "compiled", fresh: true, args: []string{"--quiet", "--lang", "typescript", "--env", marker, "--code", "console.log(1)"}, unless: without("node"),
-			points: []string{"versions begun", "copy begun", "copy made"}},
+			points: []string{"versions begun", "copy begun", "copy made", "artefact begun"}},
 		{name: "compiled, restricted", fresh: true, args: []string{"--quiet", "--isolation", "restricted", "--lang", "typescript", "--env", marker, "--code", "console.log(1)"}, unless: without("node"),
 			points: []string{"stand-in made"}},
 		{name: "cached", fresh: true, args: []string{"--quiet", "--lang", "java", "--env", marker, "--code", "class Main { public static void main(String[] a) {} }"}, unless: without("javac"),
