@@ -124,8 +124,8 @@ soak: setup ## 10,000 mixed runs at twice the capacity, every stressor of stress
 	$(GO) test -count=1 -timeout 20m -v -run TestNothingStaysBehind ./test/cli -leak-runs 1000
 
 .PHONY: soak-race
-soak-race: setup ## the mixed runs for an hour on a server with the race detector; FOR=DURATION
-	$(GO) test -count=1 -timeout 0 -v -run TestSoak ./test/soak -race-server -for $(or $(FOR),1h)
+soak-race: setup ## the mixed runs for an hour on a server with the race detector and ready containers; FOR=DURATION
+	$(GO) test -count=1 -timeout 0 -v -run TestSoak ./test/soak -race-server -warm auto -for $(or $(FOR),1h)
 
 .PHONY: fuzz-long
 fuzz-long: ## every fuzz target, one after the other, for FUZZTIME each (10m); the corpus stays in FUZZ_CORPUS

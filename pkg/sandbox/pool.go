@@ -53,8 +53,8 @@ type PoolOptions struct {
 
 // How a pool follows the demand.
 const (
-	// shrinkAfter is how long a container of a class may have been left over before it
-	// has one less.
+	// shrinkAfter is how long containers of a class may have been left over before it has
+	// half of those less.
 	shrinkAfter = 15 * time.Second
 	// oldest is the most that a container waits: what is installed on the host may have
 	// changed.
@@ -408,13 +408,13 @@ func (p *pool) shrink(now time.Time) {
 		if now.Sub(c.shrunk) < shrinkAfter {
 			continue
 		}
-		if c.spare > 0 && c.target > c.least {
-			c.target--
-			if len(c.ready) > 0 {
-				p.discard(c.ready[0])
-				c.ready = slices.Delete(c.ready, 0, 1)
-			}
+		less := max(0, min((c.spare+1)/2, c.target-c.least))
+		c.target -= less
+		less = min(less, len(c.ready))
+		for _, r := range c.ready[:less] {
+			p.discard(r)
 		}
+		c.ready = slices.Delete(c.ready, 0, less)
 		c.spare, c.shrunk = len(c.ready), now
 		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 {
 			delete(p.classes, key)

@@ -28,6 +28,7 @@ var (
 	seed   = flag.Uint64("seed", uint64(time.Now().UnixNano()), "of the order of the programs")
 	level  = flag.String("isolation", "auto", "the isolation level")
 	race   = flag.Bool("race-server", false, "build the server with the race detector, which takes a C compiler")
+	warm   = flag.String("warm", "off", "SANDBOX_WARM of the server: with auto, each rest waits until no more is ready than at the start")
 	stress = flag.String("stress", "", "classes of stress-ng that TestStress runs, with commas between; all for every one")
 	report = flag.String("report", "", "append the tables, in Markdown, to this file")
 )
@@ -70,6 +71,7 @@ type instance struct {
 	*testenv.Server
 	dir    string
 	client *client.Client
+	ready  map[string]int // containers by language, before the first run
 
 	mu     sync.Mutex
 	faults []string
@@ -87,7 +89,7 @@ func start(t *testing.T) *instance {
 	}
 	settings := []string{"TMPDIR=" + filepath.Join(dir, "tmp"), "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run"),
 		"SANDBOX_DATA_DIR=" + cmp.Or(os.Getenv("SANDBOX_DATA_DIR"), filepath.Join(dir, "data")),
-		"SANDBOX_ISOLATION=" + *level,
+		"SANDBOX_ISOLATION=" + *level, "SANDBOX_WARM=" + *warm,
 		"GOGC=10"} // or what is garbage would hide a small leak for thousands of runs
 	if *level == "restricted" { // which sees the host's root: no toolchain of root's home
 		settings = append(settings, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin")
@@ -107,6 +109,14 @@ func start(t *testing.T) *instance {
 	})
 	if s.client, err = client.New(server.URL, client.Options{}); err != nil {
 		t.Fatal(err)
+	}
+	if *warm != "off" {
+		time.Sleep(10 * time.Second) // for what is made at the start
+		health, err := s.client.Health(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.ready = health.Warm
 	}
 	return s
 }

@@ -32,6 +32,9 @@ func TestSoak(t *testing.T) {
 	done, every := 0, max(30, min(200, *runs/50))
 	if long() {
 		every = max(every, 100)
+		if *warm != "off" {
+			every = 1000 // a rest takes minutes
+		}
 		m.batch(t, 500) // until what grows to its size has done so
 	}
 	for {
