@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
+	"runtime"
 
 	"github.com/sandbox-run/sandbox-run/internal/cli"
 	"github.com/sandbox-run/sandbox-run/internal/config"
@@ -41,6 +43,21 @@ func (o *opener) drop() {
 
 // open opens the runtime that the configuration names.
 func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error) {
+	return o.openWith(cfg, notify, sandbox.PoolOptions{})
+}
+
+// openReady is open for who runs many programs, one after the other.
+func (o *opener) openReady(cfg config.Config, notify func(string)) (cli.Engine, error) {
+	return o.openWith(cfg, notify, sandbox.PoolOptions{
+		Containers: readyContainers, MemoryBytes: readyMemory, Makers: max(1, runtime.GOMAXPROCS(0)/2),
+		Failed: func(err error) { notify("a container could not be made ahead: " + err.Error()) },
+	})
+}
+
+// readyContainers and readyMemory, in bytes, are enough for one program after the other.
+const readyContainers, readyMemory = 8, 1 << 30
+
+func (o *opener) openWith(cfg config.Config, notify func(string), warm sandbox.PoolOptions) (cli.Engine, error) {
 	f := engine.Runtimes(context.Background(), cfg, engine.Options{Getenv: os.Getenv, PullImages: true, Notify: notify})
 	if o.early != nil && cfg.Image == "" && !cfg.StrictVersions {
 		f["local"] = o.early.take
@@ -49,7 +66,9 @@ func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error
 	if err != nil {
 		return nil, err
 	}
-	return door{executor.New(rt, engine.Executor(cfg, rt.Name(), os.Getenv, warnings, notify)), rt}, nil
+	conf := engine.Executor(cfg, rt.Name(), os.Getenv, warnings, notify)
+	conf.Warm = warm
+	return door{executor.New(rt, conf), rt}, nil
 }
 
 // reclaim is [engine.Reclaim] with this process's environment.
@@ -87,4 +106,4 @@ func (d door) Posture(ctx context.Context, level sandbox.Level) (*posture.Postur
 	return posture.Take(ctx, d.runtime, level)
 }
 
-func (d door) Close() error { return d.runtime.Close() }
+func (d door) Close() error { return errors.Join(d.Executor.Close(), d.runtime.Close()) }

@@ -29,5 +29,5 @@ func main() {
 func run(args []string) int {
 	var o opener
 	defer o.drop()
-	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, OpenServer: openServer, Reclaim: reclaim, Version: version})
+	return cli.Main(args, os.Stdin, os.Stdout, os.Stderr, cli.Deps{Prepare: o.prepare, Open: o.open, OpenReady: o.openReady, OpenServer: openServer, Reclaim: reclaim, Version: version})
 }

@@ -53,6 +53,9 @@ type Deps struct {
 	Prepare func()
 	// Open makes the engine. It is called once and only by verbs that need it.
 	Open func(cfg config.Config, notify func(message string)) (Engine, error)
+	// OpenReady is Open, but the engine has containers ready before they are wanted, as a
+	// server has.
+	OpenReady func(cfg config.Config, notify func(message string)) (Engine, error)
 	// OpenServer makes a runner on the sandbox-server at a URL; key is the user's
 	// and may be empty. For [AutoServer] it is the server of this machine, and nil
 	// if there is none.

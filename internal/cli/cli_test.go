@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sandbox-run": func() {
-			os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Deps{Open: openFake, OpenServer: openFakeServer, Reclaim: reclaimFake, Version: "1.2.3"}))
+			os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, Deps{Open: openFake, OpenReady: openFake, OpenServer: openFakeServer, Reclaim: reclaimFake, Version: "1.2.3"}))
 		},
 	})
 }

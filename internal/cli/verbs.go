@@ -22,6 +22,8 @@ func verbs() []verb {
 			grammar: func() any { return &lookFlags{} }, run: (*app).languages},
 		{name: "doctor", help: "Show each wall and limit: enforced, degraded or absent, and what mends it; and which settings of this host could be harder.",
 			grammar: func() any { return &doctorFlags{} }, run: (*app).doctor},
+		{name: "bench", help: "Measure small programs on this machine: bare, in containers that are ready, and by one call of this tool.",
+			grammar: func() any { return &benchFlags{} }, run: (*app).bench},
 		{name: "image", help: "Get, list and remove images, the root file systems that programs may have in place of the host's.",
 			grammar: func() any { return &struct{}{} }, run: (*app).image, verbs: imageVerbs()},
 		{name: "gc", help: "Remove what killed runs, interrupted pulls and older versions left behind, and images without a name.",

@@ -5,20 +5,22 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/bench"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
@@ -44,6 +46,31 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// programs are those that were asked for.
+func programs() []bench.Program {
+	return slices.DeleteFunc(bench.Programs(), func(p bench.Program) bool {
+		return *only != "" && !slices.Contains(strings.Split(*only, ","), p.Name)
+	})
+}
+
+// toolchain is that of the host which the server takes, too.
+func toolchain(t *testing.T, p bench.Program) language.Toolchain {
+	t.Helper()
+	if p.File == "" {
+		return language.Toolchain{}
+	}
+	lang, _, err := language.Lookup(p.Language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := ""
+	found, missing := lang.Find(t.Context(), language.Host{Path: filepath.SplitList(os.Getenv("PATH")), Home: os.Getenv("HOME"), Getenv: os.Getenv, Want: &first})
+	if len(found) == 0 {
+		t.Skipf("%s is not here: %v", p.Language, missing)
+	}
+	return found[0]
+}
+
 // TestLatency is how long one caller waits for one run.
 func TestLatency(t *testing.T) {
 	server, err := testenv.Launch(binary, nil, "SANDBOX_DATA_DIR="+dataDir, "SANDBOX_WARM=auto")
@@ -55,99 +82,65 @@ func TestLatency(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	table := fmt.Sprintf("%-18s %8s %8s %8s   %8s %8s %8s   %6s %5s\n", "ms", "bare p50", "p95", "p99", "http p50", "p95", "p99", "ratio", "warm")
+	table := fmt.Sprintf("%-18s %8s %8s %8s   %8s %8s %8s   %6s %13s %5s\n", "ms", "bare p50", "p95", "p99", "http p50", "p95", "p99", "ratio", "95 %", "warm")
 	for _, p := range programs() {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), p.name) {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			commands, err := p.bare(t.TempDir())
+		t.Run(p.Name, func(t *testing.T) {
+			tc, dir, warm := toolchain(t, p), t.TempDir(), 0
+			through := bench.Contender{Name: "http", Do: func(ctx context.Context, n int64) error {
+				result, err := execute(ctx, server, p, n)
+				if err == nil && result.Meta.Warm {
+					warm++
+				}
+				return err
+			}}
+			turns := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}
+			s, err := turns.Measure(t.Context(), p.Bare(tc, dir), through)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := measure(t, server, p, commands)
-			table += fmt.Sprintf("%-18s %s   %s   %6.2f %4d%%   %s\n", p.name, figures(m.bare), figures(m.through),
-				float64(quantile(m.through, 0.5))/float64(quantile(m.bare, 0.5)), 100*m.warm / *rounds, strings.Join(commands[0], " "))
+			low, high := s[1].RatioInterval(s[0])
+			table += fmt.Sprintf("%-18s %s   %s   %6.2f (%.2f to %.2f) %4d%%   %s\n", p.Name, figures(s[0]), figures(s[1]), s[1].Ratio(s[0]), low, high,
+				100*warm/(turns.Rounds+turns.WarmUp), strings.Join(p.Commands(tc, dir)[0], " "))
 		})
 	}
 	t.Logf("%d rounds, %v idle before each, cpus %v\n%s", *rounds, *idle, *cpus, table)
 }
 
-// measured is one program, in turns on the host and through the server.
-type measured struct {
-	bare, through []time.Duration
-	warm          int
-}
-
-func measure(t *testing.T, server *testenv.Server, p program, commands [][]string) (m measured) {
-	t.Helper()
-	dir := t.TempDir()
-	const warmUp = 3
-	for round := range warmUp + *rounds {
-		if err := os.WriteFile(filepath.Join(dir, p.file), fmt.Appendf(nil, p.source, time.Now().UnixNano()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(*idle)
-		began := time.Now()
-		for _, command := range commands {
-			cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-			cmd.Dir = dir
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %v: %s", command, err, out)
-			}
-		}
-		bare := time.Since(began)
-		source := fmt.Sprintf(p.source, time.Now().UnixNano())
-		time.Sleep(*idle)
-		began = time.Now()
-		result := execute(t, server, p.language, source)
-		through := time.Since(began)
-		if result.Status != api.StatusOK {
-			t.Fatalf("%s: %s %s", result.Status, result.Message, result.Stderr)
-		}
-		if round < warmUp {
-			continue
-		}
-		m.bare, m.through = append(m.bare, bare), append(m.through, through)
-		if result.Meta.Warm {
-			m.warm++
-		}
-	}
-	return m
-}
-
-func execute(t *testing.T, server *testenv.Server, language, source string) api.Result {
-	t.Helper()
-	req := api.Request{Language: language, Code: source}
+// execute sends a program as a caller in Go would, and fails unless it ends well.
+func execute(ctx context.Context, server *testenv.Server, p bench.Program, n int64) (*api.Result, error) {
+	req := api.Request{Language: p.Language, Code: p.Source(n), Args: p.Args}
 	if *cpus > 0 {
 		req.Limits = &api.RequestLimits{CPUCores: *cpus}
 	}
 	body, err := json.Marshal(req)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	resp, err := http.Post(server.URL+"/execute", "application/json", bytes.NewReader(body))
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/execute", bytes.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
+	}
+	post.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(post)
+	if err != nil {
+		return nil, err
 	}
 	defer resp.Body.Close()
 	answer, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s, %v: %s", resp.Status, err, answer)
+	if err != nil {
+		return nil, err
 	}
-	var result api.Result
-	if err := json.Unmarshal(answer, &result); err != nil {
-		t.Fatal(err)
+	result := &api.Result{}
+	if err := json.Unmarshal(answer, result); err != nil {
+		return nil, err
 	}
-	return result
+	if resp.StatusCode != http.StatusOK || result.Status != api.StatusOK {
+		return nil, fmt.Errorf("%s: %.500s", resp.Status, answer)
+	}
+	return result, nil
 }
 
-func quantile(d []time.Duration, q float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(d))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
-}
-
-func figures(d []time.Duration) string {
-	ms := func(q float64) float64 { return float64(quantile(d, q)) / float64(time.Millisecond) }
+func figures(s bench.Series) string {
+	ms := func(q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
 	return fmt.Sprintf("%8.2f %8.2f %8.2f", ms(0.5), ms(0.95), ms(0.99))
 }

@@ -1,0 +1,96 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+)
+
+// Program is a small program that is measured.
+type Program struct {
+	Name, Language string
+	// File is what its source is called on the host; empty means that there is none.
+	File string
+	// Args are what a program of the root is called with, itself first.
+	Args []string
+
+	format string
+	bare   func(tc language.Toolchain, binary string) [][]string
+}
+
+// Source is the program with a number that makes it like no other.
+func (p Program) Source(n int64) string {
+	if p.File == "" {
+		return ""
+	}
+	return fmt.Sprintf(p.format, n)
+}
+
+// Programs are those that are measured, unless somebody chooses.
+func Programs() []Program {
+	interpret := func(file string) func(language.Toolchain, string) [][]string {
+		return func(tc language.Toolchain, _ string) [][]string { return [][]string{{tc.Program, file}} }
+	}
+	return []Program{
+		{Name: "true", Language: "exec", Args: []string{"/bin/true"}, bare: func(language.Toolchain, string) [][]string { return [][]string{{"/bin/true"}} }},
+		{Name: "python hello", Language: "python", File: "f.py", format: "print('hello', %d)\n", bare: interpret("f.py")},
+		{Name: "python imports", Language: "python", File: "g.py", bare: interpret("g.py"),
+			format: "import json, re, datetime, collections, random, math\nprint('hello', %d)\n"},
+		{Name: "javascript hello", Language: "javascript", File: "f.js", format: "console.log('hello', %d);\n", bare: interpret("f.js")},
+		{Name: "java hello", Language: "java", File: "Main.java", bare: interpret("Main.java"),
+			format: "public class Main { public static void main(String[] args) { System.out.println(\"hello \" + %dL); } }\n"},
+		{Name: "go hello", Language: "go", File: "main.go", format: "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\", %d) }\n",
+			bare: func(tc language.Toolchain, binary string) [][]string {
+				return [][]string{{tc.Program, "build", "-o", binary, "main.go"}, {binary}}
+			}},
+		{Name: "rust hello", Language: "rust", File: "main.rs", format: "fn main() { println!(\"hello {}\", %du64); }\n",
+			bare: func(tc language.Toolchain, binary string) [][]string {
+				return [][]string{{tc.Program, "-o", binary, "main.rs"}, {binary}}
+			}},
+	}
+}
+
+// Commands are what a person would type on the host: the toolchain's own programs by their
+// paths, and no shim that first finds out which one is meant. They run in dir.
+func (p Program) Commands(tc language.Toolchain, dir string) [][]string {
+	return p.bare(tc, filepath.Join(dir, "program"))
+}
+
+// Bare runs the program in dir as these commands do.
+func (p Program) Bare(tc language.Toolchain, dir string) Contender {
+	commands := p.Commands(tc, dir)
+	return Contender{Name: "bare", Do: func(ctx context.Context, n int64) error {
+		if p.File != "" {
+			if err := os.WriteFile(filepath.Join(dir, p.File), []byte(p.Source(n)), 0o600); err != nil {
+				return err
+			}
+		}
+		for _, command := range commands {
+			if err := call(ctx, dir, command); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// Command is a contender that runs one command, made of the source of each turn.
+func Command(name, dir string, command func(n int64) []string) Contender {
+	return Contender{Name: name, Do: func(ctx context.Context, n int64) error { return call(ctx, dir, command(n)) }}
+}
+
+// call runs a command and takes what it says as a caller would, through a pipe.
+func call(ctx context.Context, dir string, command []string) error {
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w: %.300s", command[0], err, said.Bytes())
+	}
+	return nil
+}
