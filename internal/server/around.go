@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -150,6 +151,9 @@ func (s *Server) answer(w http.ResponseWriter, status int, kind string, v any) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-store")
+	if len(text.files) == 0 {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text.text)))
+	}
 	w.WriteHeader(status)
 	_ = text.writeTo(w) // else nobody is there
 }

@@ -19,26 +19,34 @@ import (
 )
 
 // begin writes the audit line of a run that is about to begin: who runs what,
-// by its hash, within which limits. ended completes it; nil is a run that was
-// refused after all. A line never holds what the program is, or was given.
-func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, source string, admitted *executor.Admitted) (ended func(*api.Result), err error) {
+// by its hash, within which limits. It is there when written returns nil; ended completes
+// it, and nil is a run that was refused after all. A line never holds what the program is,
+// or was given.
+func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, source string, admitted *executor.Admitted) (written func() error, ended func(*api.Result), err error) {
 	if s.Store == nil {
-		return func(*api.Result) {}, nil
+		return func() error { return nil }, func(*api.Result) {}, nil
 	}
 	limits, err := json.Marshal(admitted.Limits())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	id := admitted.ID()
 	language, version := admitted.Language()
-	err = s.Store.BeginRun(ctx, store.Run{
+	handed, err := s.Store.HandRun(ctx, store.Run{
 		ID: id, Started: time.Now(), Tenant: p.Tenant, KeyID: p.KeyID, RequestID: requestID(r),
 		SourceSHA256: source, Language: language, Version: version, Limits: limits,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("write the audit line, without which nothing is run: %w", err)
+	unwritten := func(err error) error {
+		if err != nil {
+			err = fmt.Errorf("write the audit line, without which nothing is run: %w", err)
+		}
+		return err
 	}
-	return func(result *api.Result) {
+	if err != nil {
+		return nil, nil, unwritten(err)
+	}
+	written = func() error { return unwritten(handed()) }
+	return written, func(result *api.Result) {
 		if err := s.Store.EndRun(context.WithoutCancel(ctx), id, ending(result)); err != nil {
 			s.Log.Error("an audit line could not be completed", "run", id, "error", err.Error())
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
@@ -48,8 +49,9 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	if err != nil {
 		return err
 	}
-	cpuSeconds := 0.0
-	defer func() { release(cpuSeconds) }()
+	var once sync.Once
+	settle := func(cpuSeconds float64) { once.Do(func() { release(cpuSeconds) }) }
+	defer settle(0)
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
@@ -75,23 +77,28 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	}
 	defer grant.Release()
 	admitted.Queued(grant.Waited)
-	result, err := s.run(ctx, w, r, who, sourceHash(req), admitted)
-	if result != nil {
-		cpuSeconds = used(result)
-	}
-	return err
+	return s.run(ctx, w, r, who, sourceHash(req), admitted, func(result *api.Result) {
+		grant.Release()
+		settle(used(result))
+	})
 }
 
-// run runs what was admitted and answers it.
-func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request, who auth.Principal, source string, admitted *executor.Admitted) (*api.Result, error) {
-	ended, err := s.begin(ctx, r, who, source, admitted)
+// run runs what was admitted, and answers it as soon as it has given back what it took:
+// what else is to be done comes after that.
+func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request, who auth.Principal, source string, admitted *executor.Admitted, giveBack func(*api.Result)) error {
+	written, ended, err := s.begin(ctx, r, who, source, admitted)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	admitted.Confirm = written
 	stream := newStream(w, r)
 	var sink executor.Sink
 	if stream != nil {
 		sink = stream.send
+		if err := written(); err != nil { // before the first event
+			return err
+		}
+		admitted.Confirm = nil
 	}
 	ctx, span := tracer().Start(ctx, "run")
 	// Who makes containers faster than they can be removed waits for them.
@@ -103,19 +110,21 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 	result, err := admitted.Run(ctx, sink)
 	describe(span, result)
 	span.End()
-	ended(result)
+	defer ended(result)
 	if result == nil {
-		return nil, wire.Refused(err)
+		return wire.Refused(err)
 	}
+	giveBack(result)
 	s.metrics.ended(result)
 	switch {
 	case stream != nil || r.Context().Err() != nil: // the result was the last event, or nobody is there
 	case result.Status == api.StatusSandboxError:
-		return result, failed(result)
+		return failed(result)
 	default:
 		s.answer(w, http.StatusOK, "application/json", result)
+		_ = http.NewResponseController(w).Flush() // else it would wait for what is left to do
 	}
-	return result, nil
+	return nil
 }
 
 // removeBehind waits for the end of a run's container, which nobody else does. Its grant is

@@ -44,11 +44,19 @@ type RunEnd struct {
 // line is there whatever becomes of this process. The context counts until the
 // line is handed over; from then on the answer is waited for.
 func (s *Store) BeginRun(ctx context.Context, r Run) error {
-	done := make(chan error, 1)
-	if err := s.writer.hand(ctx, line{run: r.ID, statement: s.writer.begin, args: beginArgs(r), done: done}); err != nil {
+	written, err := s.HandRun(ctx, r)
+	if err != nil {
 		return err
 	}
-	return scarce(<-done)
+	return written()
+}
+
+// HandRun is BeginRun for who has something else to do meanwhile: the line is there when
+// written, which is called once, returns nil.
+func (s *Store) HandRun(ctx context.Context, r Run) (written func() error, err error) {
+	done := make(chan error, 1)
+	err = s.writer.hand(ctx, line{run: r.ID, statement: s.writer.begin, args: beginArgs(r), done: done})
+	return func() error { return scarce(<-done) }, err
 }
 
 func beginArgs(r Run) []any {

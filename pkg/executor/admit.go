@@ -13,9 +13,12 @@ import (
 // Admitted is a request that was checked and planned, and that has not begun.
 // It is for one run, by one goroutine.
 type Admitted struct {
-	// Behind has the container removed while Run returns; else nothing of it is left
-	// then. See [Admitted.Removed].
+	// Behind leaves the end of the container to [Admitted.Removed], which is then to be
+	// called; else nothing of it is left when Run returns.
 	Behind bool
+	// Confirm, if not nil, is called before anything of the request runs, and nothing does
+	// if it fails: that is a failure of ours.
+	Confirm func() error
 
 	run *run
 	// failed is what went wrong on our side while it was planned: the result's.
@@ -67,13 +70,13 @@ func (a *Admitted) Limits() api.ResourceLimits { return a.run.resourceLimits() }
 // of the result.
 func (a *Admitted) Queued(d time.Duration) { a.run.queued = d }
 
-// Removed waits until nothing is left of a run that was removed behind, and tells what is
-// all the same. It is called after Run, or in its place.
+// Removed removes what is left of a run whose container is removed behind, and tells what is
+// left all the same. It is called after Run, or in its place, and once.
 func (a *Admitted) Removed() error {
-	if a.run.removed == nil {
+	if a.run.removal == nil {
 		return nil
 	}
-	return <-a.run.removed
+	return a.run.removal()
 }
 
 // Run runs what was admitted; see [Executor.Run]. What is refused after the first event
@@ -82,7 +85,7 @@ func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := a.run
-	r.behind = a.Behind
+	r.behind, r.confirm = a.Behind, a.Confirm
 	abandon := func() { cancel(sandbox.ErrAbandoned) }
 	r.events = emitter{sink: sink, start: r.began, cancel: abandon}
 	defer r.events.heartbeats(r.e.cfg.Heartbeat)()

@@ -82,6 +82,13 @@ func (r *run) endPhase(ph *phase) {
 }
 
 func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseInput) {
+	if confirm := r.confirm; confirm != nil {
+		r.confirm = nil
+		if err := confirm(); err != nil {
+			ph.verdict = r.ours(err)
+			return
+		}
+	}
 	var requested map[string]string
 	if ph.name == api.PhaseRun { // what installs and compiles is ours, and settings of it too
 		requested = r.req.Env
@@ -140,8 +147,13 @@ func (r *run) notStarted(step language.Step, err error) verdict {
 	if errors.As(err, &start) && (elsewhere || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
 		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + r.e.Told(start.Error())}
 	}
-	ours := r.e.Failure(err)
-	return verdict{status: ours.Status, message: ours.Message, retryable: *ours.Retryable}
+	return r.ours(err)
+}
+
+// ours is the verdict of a failure that is none of the program's.
+func (r *run) ours(err error) verdict {
+	result := r.e.Failure(err)
+	return verdict{status: result.Status, message: result.Message, retryable: *result.Retryable}
 }
 
 // lastWords is the end of what the phase wrote, for diagnosis. Compilers that

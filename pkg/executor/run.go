@@ -46,8 +46,9 @@ type run struct {
 	files     collected
 	warnings  []string
 	release   func() // of what the container uses, once it is gone
-	behind    bool   // nobody waits for its end
-	removed   chan error
+	behind    bool   // nobody waits for the end of its container
+	removal   func() error
+	confirm   func() error // is to be asked before anything runs; nil once it was
 	queued    time.Duration
 	setup     time.Duration
 	collect   time.Duration
@@ -166,7 +167,7 @@ func (r *run) resources() language.Resources {
 // or an [*InputError].
 func (r *run) execute(ctx context.Context) (err error) {
 	defer func() {
-		if r.release != nil && r.removed == nil {
+		if r.release != nil && r.removal == nil {
 			r.release()
 		}
 	}()
@@ -221,8 +222,8 @@ func (r *run) remove(ctx context.Context, c sandbox.Container) {
 	}
 }
 
-// removeLast deletes the run's container. If nobody waits for that, what the container uses
-// is released by who does it.
+// removeLast deletes the run's container, or says how: who does it releases what the
+// container uses.
 func (r *run) removeLast(ctx context.Context) {
 	all := append(r.others, r.container)
 	if !r.behind {
@@ -232,18 +233,17 @@ func (r *run) removeLast(ctx context.Context) {
 		r.keepMade()
 		return
 	}
-	r.removed = make(chan error, 1)
-	go func() {
+	r.removal = func() error {
 		var errs []error
 		for _, c := range all {
 			errs = append(errs, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()))
 		}
-		r.keepMade()
-		r.removed <- errors.Join(errs...)
 		if r.release != nil {
 			r.release()
 		}
-	}()
+		r.keepMade()
+		return errors.Join(errs...)
+	}
 }
 
 // accepted says that the request is: what starts has a result. It is the first

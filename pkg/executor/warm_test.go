@@ -127,6 +127,36 @@ func TestRemovedBehind(t *testing.T) {
 	})
 }
 
+// Nothing runs before it may, and the result says what kept it.
+func TestConfirm(t *testing.T) {
+	for _, refuse := range []error{nil, errors.New("no audit line")} {
+		rt := &fakeRuntime{program: says("out", "", 0)}
+		a, err := newFakeExecutor(rt).Admit(t.Context(), echo())
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := 0
+		a.Confirm = func() error {
+			if asked++; len(rt.containers[0].started) > 0 {
+				t.Error("it was asked when something ran")
+			}
+			return refuse
+		}
+		result, err := a.Run(t.Context(), nil)
+		want := api.StatusOK
+		if refuse != nil {
+			want = api.StatusSandboxError
+		}
+		if err != nil || asked != 1 || result.Status != want || (len(rt.containers[0].started) > 0) != (refuse == nil) {
+			t.Errorf("%v: asked %d times, %+v, %v", refuse, asked, result, err)
+		}
+		if refuse != nil && result.Message != "The sandbox failed: no audit line" {
+			t.Errorf("message %q", result.Message)
+		}
+		rt.checkDeleted(t)
+	}
+}
+
 // A toolchain that was found is the one that would be found, for a while and as long as it
 // is what it was.
 func TestFoundToolchains(t *testing.T) {
