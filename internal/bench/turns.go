@@ -28,16 +28,14 @@ type Turns struct {
 // another one each time. The series are in the order of the contenders.
 func (t Turns) Measure(ctx context.Context, contenders ...Contender) ([]Series, error) {
 	series := make([]Series, len(contenders))
-	unique := time.Now().UnixNano()
 	for round := range t.WarmUp + t.Rounds {
 		for i := range contenders {
 			at := (i + round) % len(contenders)
-			unique++
 			if err := pause(ctx, t.Idle); err != nil {
 				return nil, err
 			}
 			began := time.Now()
-			if err := contenders[at].Do(ctx, unique); err != nil {
+			if err := contenders[at].Do(ctx, number()); err != nil {
 				return nil, fmt.Errorf("%s: %w", contenders[at].Name, err)
 			}
 			if took := time.Since(began); round >= t.WarmUp {

@@ -29,13 +29,16 @@ var (
 	cpus   = flag.Float64("cpus", 0, "cores that each request asks for; 0: the server's default")
 	idle   = flag.Duration("idle", 60*time.Millisecond, "rest before each measurement: busy loops hide what the kernel waits for")
 	only   = flag.String("only", "", "`names` of programs, with commas between; all of them otherwise")
+
+	reportFile = flag.String("report", "", "append the tables, in Markdown, to this file")
 )
 
-var binary, dataDir string
+// work is a directory of ours, binary the server, and dataDir what is prepared once.
+var workDir, binary, dataDir string
 
 func TestMain(m *testing.M) {
 	testenv.Main(func(dir string) (code int, err error) {
-		dataDir = filepath.Join(dir, "data")
+		workDir, dataDir = dir, filepath.Join(dir, "data")
 		if err := testenv.Prepared(dataDir, os.Geteuid()); err != nil {
 			return 0, err
 		}
@@ -71,18 +74,35 @@ func toolchain(t *testing.T, p bench.Program) language.Toolchain {
 	return found[0]
 }
 
-// TestLatency is how long one caller waits for one run.
-func TestLatency(t *testing.T) {
+// start starts a server as it is shipped.
+func start(t *testing.T) *testenv.Server {
+	t.Helper()
 	server, err := testenv.Launch(binary, nil, "SANDBOX_DATA_DIR="+dataDir, "SANDBOX_WARM=auto")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := server.Stop(); err != nil {
 			t.Error(err)
 		}
-	}()
-	table := fmt.Sprintf("%-18s %8s %8s %8s   %8s %8s %8s   %6s %13s %5s\n", "ms", "bare p50", "p95", "p99", "http p50", "p95", "p99", "ratio", "95 %", "warm")
+	})
+	return server
+}
+
+// tool is sandbox-run.
+func tool(t *testing.T) string {
+	t.Helper()
+	path, err := testenv.Program(workDir, "sandbox-run", "SANDBOX_TEST_BINARY")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestLatency is how long one caller waits for one run.
+func TestLatency(t *testing.T) {
+	server := start(t)
+	table := "| program | bare p50 ms | p95 | p99 | http p50 ms | p95 | p99 | http/bare | 95 % | warm | bare is |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 	for _, p := range programs() {
 		t.Run(p.Name, func(t *testing.T) {
 			tc, dir, warm := toolchain(t, p), t.TempDir(), 0
@@ -99,19 +119,24 @@ func TestLatency(t *testing.T) {
 				t.Fatal(err)
 			}
 			low, high := s[1].RatioInterval(s[0])
-			table += fmt.Sprintf("%-18s %s   %s   %6.2f (%.2f to %.2f) %4d%%   %s\n", p.Name, figures(s[0]), figures(s[1]), s[1].Ratio(s[0]), low, high,
+			table += fmt.Sprintf("| %s | %s | %s | %.2f | %.2f to %.2f | %d %% | `%s` |\n", p.Name, figures(s[0]), figures(s[1]), s[1].Ratio(s[0]), low, high,
 				100*warm/(turns.Rounds+turns.WarmUp), strings.Join(p.Commands(tc, dir)[0], " "))
 		})
 	}
-	t.Logf("%d rounds, %v idle before each, cpus %v\n%s", *rounds, *idle, *cpus, table)
+	report(t, fmt.Sprintf("Latency: %d rounds, %v of rest before each, cpus %v", *rounds, *idle, *cpus), table)
 }
 
-// execute sends a program as a caller in Go would, and fails unless it ends well.
+// execute runs a program, and fails unless it ends well.
 func execute(ctx context.Context, server *testenv.Server, p bench.Program, n int64) (*api.Result, error) {
 	req := api.Request{Language: p.Language, Code: p.Source(n), Args: p.Args}
 	if *cpus > 0 {
 		req.Limits = &api.RequestLimits{CPUCores: *cpus}
 	}
+	return send(ctx, server, req)
+}
+
+// send sends a request as a caller in Go would.
+func send(ctx context.Context, server *testenv.Server, req api.Request) (*api.Result, error) {
 	body, err := json.Marshal(req)
 	if err != nil {
 		return nil, err
@@ -121,7 +146,7 @@ func execute(ctx context.Context, server *testenv.Server, p bench.Program, n int
 		return nil, err
 	}
 	post.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(post)
+	resp, err := caller.Do(post)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +165,10 @@ func execute(ctx context.Context, server *testenv.Server, p bench.Program, n int
 	return result, nil
 }
 
+// caller keeps its connections, however many there are.
+var caller = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+
 func figures(s bench.Series) string {
 	ms := func(q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
-	return fmt.Sprintf("%8.2f %8.2f %8.2f", ms(0.5), ms(0.95), ms(0.99))
+	return fmt.Sprintf("%.2f | %.2f | %.2f", ms(0.5), ms(0.95), ms(0.99))
 }

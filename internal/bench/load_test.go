@@ -1,0 +1,76 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+)
+
+func sleeper(d time.Duration) bench.Contender {
+	return bench.Contender{Do: func(context.Context, int64) error { time.Sleep(d); return nil }}
+}
+
+// Workers go on until the time is over; who arrives does so whatever goes on.
+func TestLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, err := sleeper(100*time.Millisecond).Saturate(t.Context(), 4, 10*time.Second)
+		if err != nil || len(full.Series) != 400 || math.Abs(full.Rate()-40) > 1e-9 || full.Quantile(0.99) != 100*time.Millisecond {
+			t.Errorf("%d done, %v a second, %v", len(full.Series), full.Rate(), err)
+		}
+		arrived, err := sleeper(time.Second).Arrive(t.Context(), 20, 10*time.Second)
+		if err != nil || len(arrived.Series) != 200 || arrived.Elapsed < 10*time.Second || arrived.Elapsed > 11*time.Second {
+			t.Errorf("%d done in %v, %v", len(arrived.Series), arrived.Elapsed, err)
+		}
+		if both := full.Join(full); len(both.Series) != 800 || math.Abs(both.Rate()-40) > 1e-9 {
+			t.Errorf("twice the same is %d, %v a second", len(both.Series), both.Rate())
+		}
+		if (bench.Load{}).Rate() != 0 {
+			t.Error("nothing has a rate")
+		}
+	})
+}
+
+// What fails ends it, and says why.
+func TestLoadFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken, calls := errors.New("broken"), atomic.Int64{}
+		c := bench.Contender{Do: func(context.Context, int64) error {
+			time.Sleep(time.Millisecond)
+			if calls.Add(1) == 10 {
+				return broken
+			}
+			return nil
+		}}
+		if _, err := c.Saturate(t.Context(), 2, time.Hour); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		calls.Store(0)
+		if _, err := c.Arrive(t.Context(), 100, time.Hour); !errors.Is(err, broken) {
+			t.Error(err)
+		}
+	})
+}
+
+// No number comes twice, whoever asks.
+func TestNumbers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen, twice := map[int64]bool{}, false
+		c := bench.Contender{Do: func(_ context.Context, n int64) error {
+			time.Sleep(time.Millisecond)
+			twice = twice || seen[n]
+			seen[n] = true
+			return nil
+		}}
+		for range 2 {
+			if _, err := c.Saturate(t.Context(), 1, time.Second); err != nil || twice {
+				t.Errorf("twice %v, %v", twice, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package bench
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+var (
+	idlers = flag.Int("idlers", 4, "idle containers of each kind in TestIdle")
+	watch  = flag.Duration("watch", 200*time.Millisecond, "how long TestIdle looks at their CPU time")
+)
+
+// TestIdle is what containers cost that are ready and that nobody wants: memory of the whole
+// machine, which is also what no control group is charged with, and CPU time.
+func TestIdle(t *testing.T) {
+	table := "| containers | each, MiB of the machine | without the pages of what waits in it | CPU of all, % of one core |\n|---|---|---|---|\n"
+	for _, kind := range []string{"", "python", "javascript"} {
+		t.Run(kind, func(t *testing.T) {
+			want, name := idler(t, kind), kind
+			if kind == "" {
+				name = "empty"
+			}
+			rt, err := local.New(local.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := sandbox.NewManager(rt, 0)
+			m.KeepReady(sandbox.PoolOptions{Containers: *idlers + 1, MemoryBytes: 1 << 40, Makers: 2, Failed: func(err error) { t.Error(err) }})
+			hold := func(n int) {
+				m.Prepare(want, n)
+				if !testenv.Within(10*time.Minute, func() bool { return m.Ready()[want.Spec.Language] == n }) {
+					t.Fatalf("%d are ready", m.Ready()[want.Spec.Language])
+				}
+				time.Sleep(*watch) // what was used to make them is given back
+			}
+			hold(1) // what they share is there
+			before, own := available(t), private()
+			hold(1 + *idlers)
+			each := (before - available(t)) / float64(*idlers)
+			own = (private() - own) / float64(*idlers)
+			used := cpuOfBelow()
+			time.Sleep(*watch)
+			used = cpuOfBelow() - used
+			table += fmt.Sprintf("| %d %s | %.2f | %.2f | %.2f |\n", *idlers, name, each, each-own, 100*used.Seconds()/watch.Seconds())
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := rt.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	report(t, fmt.Sprintf("Idle containers, over %v", *watch), table)
+}
+
+// idler is a container with what waits in it for a language.
+func idler(t *testing.T, name string) sandbox.Want {
+	t.Helper()
+	w := sandbox.Want{Spec: sandbox.Spec{Language: name, Level: sandbox.LevelFull, Disk: sandbox.DiskLimit{Bytes: 256 << 20, Inodes: 1 << 16}}}
+	if name == "" {
+		return w
+	}
+	tc := toolchain(t, bench.Program{Language: name, File: "main"})
+	lang, _, err := language.Lookup(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := lang.Plan(tc, language.Source{Code: []byte(" ")}, language.Resources{MemoryBytes: 512 << 20, CPUs: 1})
+	if err != nil || len(plan.Ahead) == 0 {
+		t.Fatalf("nothing of %s waits: %v", name, err)
+	}
+	a := plan.Ahead[0]
+	w.Spec.Mounts = append(tc.Mounts, plan.Mounts...)
+	w.Ahead = &sandbox.Ahead{Files: a.Files, BuildDirs: a.Dirs, Process: sandbox.Process{
+		Args: a.Step.Args, Dir: a.Step.Dir, Env: append([]string{"HOME=" + sandbox.WorkspaceDir, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}, a.Step.Env...),
+		Limits: sandbox.Limits{MemoryBytes: 512 << 20, CPUs: 1, Processes: 128, OpenFiles: 256},
+	}}
+	return w
+}
+
+// available is the memory that the machine could still give, in MiB.
+func available(t *testing.T) float64 {
+	t.Helper()
+	kib := field("/proc/meminfo", "MemAvailable:")
+	if kib == 0 {
+		t.Fatal("/proc/meminfo does not tell MemAvailable")
+	}
+	return kib / 1024
+}
+
+// private is the memory of all processes below this one that is no file's, in MiB.
+func private() (sum float64) {
+	for _, p := range testenv.Below(os.Getpid()) {
+		sum += field(fmt.Sprintf("/proc/%d/status", p.PID), "RssAnon:") / 1024
+	}
+	return sum
+}
+
+// cpuOfBelow is the CPU time that all processes below this one have used.
+func cpuOfBelow() (sum time.Duration) {
+	for _, p := range testenv.Below(os.Getpid()) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.PID))
+		for _, thread := range threads {
+			text, _ := os.ReadFile(thread)
+			var ns int64
+			_, _ = fmt.Sscan(string(text), &ns)
+			sum += time.Duration(ns)
+		}
+	}
+	return sum
+}
+
+// field is the number behind a word at the beginning of a line, or 0.
+func field(file, word string) (n float64) {
+	text, _ := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, word); found {
+			_, _ = fmt.Sscan(rest, &n)
+		}
+	}
+	return n
+}

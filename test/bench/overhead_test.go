@@ -1,0 +1,197 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+var (
+	pairs = flag.Int("pairs", 2, "pairs of TestOverhead, and of TestPipe")
+	size  = flag.Float64("size", 0.02, "how much each program of TestOverhead does: 1 is about a second; TestPipe carries as many GiB")
+)
+
+// work is a program that tells how long it took, without its start.
+type work struct {
+	name, language, file, source string
+}
+
+// works do what programs do, each on one core.
+func works() []work {
+	return []work{
+		{"n bodies, C", "c", "w.c", `#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+int main(int n, char **a) {
+	double scale = atof(a[1]), x[5], v[5], began = now();
+	for (int i = 0; i < 5; i++) { x[i] = i * 1.7 + 0.3; v[i] = 0.01 * i; }
+	for (long step = 0; step < 20000000 * scale; step++) {
+		for (int i = 0; i < 5; i++) for (int j = 0; j < i; j++) {
+			double d = x[i] - x[j], f = 1e-9 * d / (fabs(d * d * d) + 1e-3);
+			v[i] -= f; v[j] += f;
+		}
+		for (int i = 0; i < 5; i++) x[i] += v[i] * 1e-4;
+	}
+	double took = now() - began;
+	fprintf(stderr, "%g\n", x[0]);
+	printf("%.9f\n", took);
+}
+`},
+		{"sort, Python", "python", "w.py", `import random, sys, time
+random.seed(1)
+began = time.perf_counter()
+for _ in range(max(1, int(8 * float(sys.argv[1])))):
+    sorted([random.random() for _ in range(100_000)])
+print(time.perf_counter() - began)
+`},
+		{"memory, C", "c", "w.c", `#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+int main(int n, char **a) {
+	size_t size = 64 << 20;
+	char *x = malloc(size), *y = malloc(size);
+	memset(x, 1, size); memset(y, 2, size);
+	double began = now();
+	for (int i = 0; i < 60 * atof(a[1]) + 1; i++) { memcpy(x, y, size); y[i] = x[i + 1]; }
+	double took = now() - began;
+	fprintf(stderr, "%d\n", x[77]);
+	printf("%.9f\n", took);
+}
+`},
+		{"files, Python", "python", "w.py", `import os, sys, time
+block = bytes(1 << 16)
+began = time.perf_counter()
+for n in range(max(1, int(1000 * float(sys.argv[1])))):
+    with open("f%d" % (n % 10), "wb") as f:
+        for _ in range(16):
+            f.write(block)
+    with open("f%d" % (n % 10), "rb") as f:
+        while f.read(1 << 16):
+            pass
+print(time.perf_counter() - began)
+`},
+		{"processes, Bash", "bash", "w.sh", `began=$EPOCHREALTIME
+n=$(awk -v s="$1" 'BEGIN { print int(600 * s) + 1 }')
+for ((i = 0; i < n; i++)); do /bin/true; done
+awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", b - a }'
+`},
+	}
+}
+
+// TestOverhead is how much longer programs take inside than outside, each by its own clock.
+// Files are in memory on both sides.
+func TestOverhead(t *testing.T) {
+	server := start(t)
+	table := "| program | outside s | inside s | inside/outside | 95 % |\n|---|---|---|---|---|\n"
+	for _, w := range works() {
+		t.Run(w.name, func(t *testing.T) {
+			bare := w.outside(t)
+			var outside, inside bench.Series
+			for range *pairs {
+				outside = append(outside, told(t, bare()))
+				result, err := send(t.Context(), server, api.Request{Language: w.language, Code: w.source, Args: []string{fmt.Sprint(*size)}, TimeoutSeconds: 300})
+				if err != nil {
+					t.Fatal(err)
+				}
+				inside = append(inside, told(t, result.Stdout))
+			}
+			low, high := inside.RatioInterval(outside)
+			table += fmt.Sprintf("| %s | %.3f | %.3f | %.3f | %.3f to %.3f |\n", w.name, outside.Quantile(0.5).Seconds(), inside.Quantile(0.5).Seconds(), inside.Ratio(outside), low, high)
+		})
+	}
+	report(t, fmt.Sprintf("Work inside and outside, %d pairs", *pairs), table)
+}
+
+// outside is the program on the host, as its language is compiled or called there.
+func (w work) outside(t *testing.T) func() string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "sandbox-bench-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.WriteFile(filepath.Join(dir, w.file), []byte(w.source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := []string{toolchain(t, bench.Program{Language: w.language, File: w.file}).Program, w.file}
+	if w.language == "c" {
+		if out, err := exec.Command(command[0], "-O2", "-o", filepath.Join(dir, "w"), filepath.Join(dir, w.file), "-lm").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		command = []string{filepath.Join(dir, "w")}
+	}
+	return func() string {
+		cmd := exec.CommandContext(t.Context(), command[0], append(command[1:], fmt.Sprint(*size))...)
+		cmd.Dir = dir
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %v", command, err)
+		}
+		return string(out)
+	}
+}
+
+// told is a number of seconds.
+func told(t *testing.T, text string) time.Duration {
+	t.Helper()
+	seconds, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil {
+		t.Fatalf("%q is no number of seconds", text)
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+// TestPipe is how fast a stream comes out, beside cat.
+func TestPipe(t *testing.T) {
+	tool := tool(t)
+	mib := max(1, int(*size*1024))
+	source := fmt.Sprintf("head -c %dM /dev/zero", mib)
+	through := func(name string, command ...string) bench.Contender {
+		return bench.Contender{Name: name, Do: func(ctx context.Context, _ int64) error {
+			var count counter
+			cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+			var said bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &count, &said
+			if err := cmd.Run(); err != nil {
+				return fmt.Errorf("%w: %s", err, said.Bytes())
+			}
+			if count != counter(mib)<<20 {
+				return fmt.Errorf("%d bytes came out", count)
+			}
+			return nil
+		}}
+	}
+	s, err := bench.Turns{Rounds: *pairs, WarmUp: 1}.Measure(t.Context(),
+		through("cat", "/bin/bash", "-c", source+" | cat"),
+		through("sandbox-run", tool, "--output", "raw", "--max-stream", "0", "--timeout", "5m", "--lang", "bash", "--code", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	speed := func(s bench.Series) float64 { return float64(mib) / s.Quantile(0.5).Seconds() }
+	low, high := s[0].RatioInterval(s[1])
+	report(t, fmt.Sprintf("%d MiB through standard output, %d pairs", mib, *pairs),
+		fmt.Sprintf("| | MiB/s |\n|---|---|\n| `head \\| cat` | %.0f |\n| `sandbox-run --output raw` | %.0f |\n| ratio | %.2f (%.2f to %.2f) |\n", speed(s[0]), speed(s[1]), s[0].Ratio(s[1]), low, high))
+}
+
+// counter takes what is written and counts it.
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}

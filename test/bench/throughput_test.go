@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+)
+
+var (
+	clients = flag.String("clients", "2", "numbers of clients of TestThroughput, with commas between; make bench has 1,2,4,16")
+	slice   = flag.Duration("slice", 200*time.Millisecond, "how long the bare program and the server are saturated in turn")
+	turns   = flag.Int("slices", 1, "turns of each")
+)
+
+// TestThroughput is how many runs a second there are when clients send one after the other,
+// beside as many workers that call the bare program, and how long runs take at 70 % of that.
+func TestThroughput(t *testing.T) {
+	server := start(t)
+	var table strings.Builder
+	table.WriteString("| program | clients | bare /s | http /s | ratio | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, p := range programs() {
+		t.Run(p.Name, func(t *testing.T) {
+			tc := toolchain(t, p)
+			through := bench.Contender{Name: "http", Do: func(ctx context.Context, n int64) error {
+				_, err := execute(ctx, server, p, n)
+				return err
+			}}
+			var workers int
+			for field := range strings.SplitSeq(*clients, ",") {
+				if _, err := fmt.Sscan(field, &workers); err != nil || workers < 1 {
+					t.Fatalf("-clients %s", *clients)
+				}
+				places := make(chan bench.Contender, workers) // each worker has a directory of its own
+				for i := range workers {
+					dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
+					if err := os.MkdirAll(dir, 0o700); err != nil {
+						t.Fatal(err)
+					}
+					places <- p.Bare(tc, dir)
+				}
+				bare := bench.Contender{Name: "bare", Do: func(ctx context.Context, n int64) error {
+					place := <-places
+					defer func() { places <- place }()
+					return place.Do(ctx, n)
+				}}
+				if _, err := through.Saturate(t.Context(), workers, *slice); err != nil { // until enough is ready
+					t.Fatal(err)
+				}
+				var outside, inside bench.Load
+				for range *turns {
+					outside, inside = turn(t, bare, outside, workers), turn(t, through, inside, workers)
+				}
+				calm, err := through.Arrive(t.Context(), 0.7*inside.Rate(), max(*slice, time.Second))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ms := func(s bench.Series, q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
+				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
+					inside.Rate()/outside.Rate(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
+			}
+		})
+	}
+	report(t, fmt.Sprintf("Runs a second, %d turns of %v", *turns, *slice), table.String())
+}
+
+func turn(t *testing.T, c bench.Contender, so bench.Load, workers int) bench.Load {
+	t.Helper()
+	l, err := c.Saturate(t.Context(), workers, *slice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return so.Join(l)
+}
+
+var reporting sync.Mutex
+
+// report shows a table, and appends it to the file that -report names.
+func report(t *testing.T, title, table string) {
+	t.Helper()
+	t.Logf("%s\n%s", title, table)
+	if *reportFile == "" {
+		return
+	}
+	reporting.Lock()
+	defer reporting.Unlock()
+	f, err := os.OpenFile(*reportFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintf(f, "\n## %s\n\n%s", title, table); err != nil {
+		t.Error(err)
+	}
+}
