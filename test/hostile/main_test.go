@@ -31,6 +31,7 @@ var (
 	only  = flag.String("row", "", "run the rows alone whose names or catalogue numbers these are, separated by commas")
 	extra = flag.Duration("patience", 2*time.Minute, "how long a run may take beside what its program may")
 	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
+	ready = flag.Bool("ready", false, "have each row's container made before it comes, with what waits in it; what is counted on the machine wavers then, and is looked at when the servers have ended")
 	table = flag.String("table", "", "write the table of what was seen, a page of Markdown, to this file")
 )
 
@@ -52,6 +53,9 @@ func TestMain(m *testing.M) {
 			for _, s := range c.servers() {
 				err = cmp.Or(err, s.Stop())
 			}
+		}
+		if *ready {
+			err = cmp.Or(err, leftBehind())
 		}
 		return code, err
 	})
@@ -150,6 +154,10 @@ func (c *combination) start(t *testing.T) {
 		settings = append(settings, "PATH="+plainPath)
 	}
 	settings = append(settings, c.engine()...)
+	settings = append(settings, "SANDBOX_COMPILE_CACHE_MB=0") // a hello is to need its compiler
+	if *ready {
+		settings = append(settings, "SANDBOX_WARM=auto")
+	}
 	var as *syscall.Credential
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ type sight struct {
 	variant variant
 	failed  bool
 	skipped string  // why
+	ready   bool    // its container was made before it came
 	late    float64 // seconds that the program ended after its time limit; below 0 before it
 }
 
@@ -46,7 +47,7 @@ func summary(seen []sight) string {
 	languages, cells, skipped := map[string][]string{}, map[string]cell{}, map[string][]string{}
 	var total cell
 	var latest sight
-	later := 0 // than a second after the limit
+	later, ready := 0, 0 // than a second after the limit; in containers that were made before
 	for _, s := range seen {
 		r, lang := s.variant.row, s.variant.lang
 		if _, ok := languages[r.name]; !ok {
@@ -74,6 +75,9 @@ func summary(seen []sight) string {
 		if s.late > 1 {
 			later++
 		}
+		if s.ready {
+			ready++
+		}
 	}
 	var b strings.Builder
 	b.WriteString(resultsPage + "| row | what it tries | in |")
@@ -97,6 +101,9 @@ func summary(seen []sight) string {
 	}
 	left := len(seen) - total.held - total.failed
 	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d left out.\n", len(rows), total.held, total.failed, left)
+	if ready > 0 {
+		fmt.Fprintf(&b, "%d of them had a container that was ready.\n", ready)
+	}
 	if latest.late > 0 {
 		fmt.Fprintf(&b, "Of the programs that met their time limit, the last to end did so %.2f s after it (%s, %s, %s), and %d more than a second after it.\n",
 			latest.late, latest.variant.row.name, latest.variant.combination, latest.variant.lang, later)
