@@ -28,6 +28,7 @@ type grammar struct {
 	Serve       struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM; what it heeds is in the environment (docs/SERVER.md)."`
 	Keys        keysVerbs `cmd:"" help:"The keys that callers show."`
 	Usage       usageVerb `cmd:"" help:"What tenants have run, by day."`
+	Warm        struct{}  `cmd:"" help:"Prepare what the first runs would else wait for, such as Go's standard library, and exit."`
 	Healthcheck struct{}  `cmd:"" help:"Ask the server of this environment whether it would accept a run; exit code 1 if not."`
 	Version     struct{}  `cmd:"" help:"Print the version."`
 }
@@ -88,6 +89,8 @@ func (c Command) run(args []string) (err error) {
 		return c.revokeKey(cfg, g.Keys.Revoke)
 	case "usage":
 		return c.usage(cfg, g.Usage)
+	case "warm":
+		return c.warm(cfg)
 	case "healthcheck":
 		return c.healthcheck(cfg)
 	}

@@ -111,22 +111,24 @@ func copyMade(from, to sandbox.FileTree, dirs []string, most int64) error {
 	return nil
 }
 
-// usual are programs such as most are, by language: for them containers are ready before
-// the first one comes.
-var usual = []struct{ language, code string }{ //nolint:gochecknoglobals // a table
-	{"python", "print()"},
-	{"javascript", "0"},
-	{"java", "class Main { public static void main(String[] args) {} }"},
-	{"go", "package main; func main() {}"},
-	{"rust", "fn main() {}"},
+// Usual are requests such as most are, one for each of the usual languages: for them
+// containers are ready before the first one comes.
+func Usual() []Request {
+	return []Request{
+		{Language: "python", Code: []byte("print()")},
+		{Language: "javascript", Code: []byte("0")},
+		{Language: "java", Code: []byte("class Main { public static void main(String[] args) {} }")},
+		{Language: "go", Code: []byte("package main; func main() {}")},
+		{Language: "rust", Code: []byte("fn main() {}")},
+	}
 }
 
 // Prewarm has a container ready for each of the usual languages that is installed and whose
 // caches are there, for requests that are like that one otherwise. What cannot be is no
 // error: the first run will tell.
 func (e *Executor) Prewarm(ctx context.Context, like Request) {
-	for _, program := range usual {
-		like.Language, like.Code = program.language, []byte(program.code)
+	for _, program := range Usual() {
+		like.Language, like.Code = program.Language, program.Code
 		a, err := e.Admit(ctx, like)
 		if err != nil || a.failed != nil || !a.run.cached() {
 			continue

@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -170,5 +173,44 @@ func TestWarmRunsAndLimits(t *testing.T) {
 		if r.Status != c.want {
 			t.Errorf("%q: %s, %s", c.code, r.Status, r.Message)
 		}
+	}
+}
+
+// What is prepared before the first request is prepared: the first program in Java waits for
+// nothing, and what is not here is said.
+func TestWarmVerb(t *testing.T) {
+	data := t.TempDir()
+	warm := func(settings ...string) (stdout, stderr string, err error) {
+		var out, said bytes.Buffer
+		cmd := exec.CommandContext(t.Context(), binary, "warm")
+		cmd.Env = append(testenv.Environ(settings...), "SANDBOX_DATA_DIR="+data)
+		cmd.Stdout, cmd.Stderr = &out, &said
+		err = cmd.Run()
+		return out.String(), said.String(), err
+	}
+	path := t.TempDir() // of which no Go, whose library takes half a minute
+	for _, name := range []string{"/usr/bin/python3", "javac"} { // and no shim, which would look at HOME
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("no %s here", name)
+		}
+		if program, err = filepath.EvalSymlinks(program); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(path, filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		stdout, stderr, err := warm("PATH="+path, "HOME="+path)
+		if err != nil || !regexp.MustCompile(`(?m)^python 3\S+: ready after \d+\.\d s$`).MatchString(stdout) || !regexp.MustCompile(`(?m)^java \d\S*: ready after`).MatchString(stdout) {
+			t.Fatalf("%v, stdout %q, stderr %q", err, stdout, stderr)
+		}
+	}
+	if caches, _ := filepath.Glob(filepath.Join(data, "cache/build/*")); len(caches) == 0 {
+		t.Error("nothing is prepared")
+	}
+	if _, stderr, err := warm("SANDBOX_TYPE=oci", "SANDBOX_OCI_RUNTIME=/nowhere"); err == nil || !strings.Contains(stderr, "/nowhere") {
+		t.Errorf("without a runtime: %v, %q", err, stderr)
 	}
 }
