@@ -114,7 +114,7 @@ type Warm string
 const (
 	// WarmAuto is containers, with interpreters that wait in them.
 	WarmAuto Warm = "auto"
-	// WarmSingleUse is the same; no two interpreters have the same ancestor.
+	// WarmSingleUse is the same, and nothing that has served a run serves another.
 	WarmSingleUse Warm = "single-use"
 	// WarmOff is nothing.
 	WarmOff Warm = "off"

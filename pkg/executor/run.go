@@ -217,7 +217,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 // remove deletes a container, also when ctx is done: what was made is always
 // removed. What could not be is for gc, and no fault of the run.
 func (r *run) remove(ctx context.Context, c sandbox.Container) {
-	if err := r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()); err != nil {
+	if err := r.e.manager.Return(context.WithoutCancel(ctx), c.ID()); err != nil {
 		r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+err.Error())
 	}
 }
@@ -236,7 +236,7 @@ func (r *run) removeLast(ctx context.Context) {
 	r.removal = func() error {
 		var errs []error
 		for _, c := range all {
-			errs = append(errs, r.e.manager.Delete(context.WithoutCancel(ctx), c.ID()))
+			errs = append(errs, r.e.manager.Return(context.WithoutCancel(ctx), c.ID()))
 		}
 		if r.release != nil {
 			r.release()
@@ -359,7 +359,7 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 	if r.req.Dir != "" {
 		step.Dir = r.workdir()
 	}
-	if err := r.moveApart(spec, step); err != nil {
+	if err := r.moveApart(ctx, spec, step); err != nil {
 		return err
 	}
 	before, err := snapshot(r.workspace)

@@ -41,7 +41,7 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 				Args: a.Step.Args, Env: r.environment(a.Step, nil), Dir: a.Step.Dir,
 				Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 			},
-			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil,
+			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil, Again: a.Again,
 		}})
 	}
 	if wants == nil {
@@ -50,23 +50,30 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 	return wants
 }
 
-// moveApart has the run phase of a program that was compiled in a container of its own, if
-// there is one in which that very command waits: with what was compiled, and the sources.
-func (r *run) moveApart(spec sandbox.Spec, step language.Step) error {
+// moveApart has the run phase of a program that was compiled in a container of its own, with
+// what was compiled, and the sources: if there is one in which that very command waits, or
+// if the compiler's is to be kept.
+func (r *run) moveApart(ctx context.Context, spec sandbox.Spec, step language.Step) error {
+	if len(r.plan.CompileAhead) == 0 || !r.common(spec) {
+		return nil
+	}
 	ahead := r.ahead(api.PhaseRun)
-	if len(ahead) == 0 || ahead[0].Command == nil {
+	if len(ahead) > 0 && !slices.Equal(step.Args, ahead[0].Command) {
+		r.plan.Ahead, ahead = nil, nil // what waits, if anything does, is another program
+	}
+	if r.reused != nil {
 		return nil
 	}
-	if !slices.Equal(step.Args, ahead[0].Command) {
-		r.plan.Ahead = nil // what waits, if anything does, is another program
-		return nil
+	var c sandbox.Container
+	var err error
+	switch {
+	case r.e.manager.Keeps(r.container.ID()):
+		c, _, err = r.e.manager.Take(ctx, r.wants(spec, api.PhaseRun)...)
+	case len(ahead) > 0:
+		c = r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)
 	}
-	if !r.common(spec) || r.reused != nil {
-		return nil
-	}
-	c := r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)
 	if c == nil {
-		return nil
+		return err
 	}
 	from, err := r.container.Files(sandbox.BuildDir)
 	r.others = append(r.others, r.container)
@@ -79,7 +86,7 @@ func (r *run) moveApart(spec sandbox.Spec, step language.Step) error {
 	}
 	build, err := c.Files(sandbox.BuildDir)
 	if err == nil {
-		err = copyMade(from, build, ahead[0].Dirs, r.e.cfg.CompileDiskBytes)
+		err = copyMade(from, build, r.plan.CompileAhead[0].Dirs, r.e.cfg.CompileDiskBytes)
 	}
 	if err != nil {
 		return fmt.Errorf("bring what was compiled: %w", err)

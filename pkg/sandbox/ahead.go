@@ -31,6 +31,11 @@ type Ahead struct {
 	Files map[string][]byte
 	// BuildDirs are there when it starts, below [BuildDir].
 	BuildDirs []string
+	// Again is a program that waits again after its work, in the same container, for another
+	// work of the same tenant. It ends its work by saying how it ended (again.go), reads one
+	// byte, removes all that is in the workspace and in the build directories, and waits as
+	// before.
+	Again bool
 	// Quiet is a program that waits because it reads its standard input, to the end, and
 	// says nothing of it: it is taken to wait once it uses no CPU time. [Work.Input] is all
 	// that it is told.
@@ -94,6 +99,7 @@ func (w Work) Encode() []byte {
 type waiting struct {
 	process        Process
 	quiet          bool
+	again          *again // nil where it waits once
 	running        Running
 	stdin          *gate
 	stdout, stderr late
@@ -131,9 +137,13 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 	p := a.Process
 	p.Limits = kernelHeld(p.Limits)
 	p.Stdin, p.Stdout, p.Stderr, p.Awake = w.stdin, &w.stdout, &w.stderr, w.stdin.opened
+	if a.Again {
+		w.again, p.Stdin = newAgain()
+		w.ready, w.stdout.early = w.again.ready, w.again.hear
+	}
 	w.began = time.Now()
 	if w.running, err = c.Start(ctx, p); err != nil {
-		w.stdin.open(nil, nil)
+		w.leave()
 		return nil, err
 	}
 	go func() {
@@ -224,10 +234,18 @@ func (w *waiting) alive() bool {
 	}
 }
 
+// leave tells it nothing any more: else who copies to it would wait for ever.
+func (w *waiting) leave() {
+	w.stdin.open(nil, nil)
+	if w.again != nil {
+		w.again.input.Close()
+	}
+}
+
 // discard ends it and returns when it is gone.
 func (w *waiting) discard() {
 	_ = w.running.Kill()
-	w.stdin.open(nil, nil)
+	w.leave()
 	<-w.ended
 }
 
@@ -263,6 +281,11 @@ func kernelHeld(l Limits) Limits {
 
 // resume tells it its work. From now on it is p.
 func (w *waiting) resume(p Process, work []byte) Running {
+	if w.again != nil {
+		w.stdin.open(nil, nil) // who was to sleep until now wakes
+		before, _ := w.running.Metrics()
+		return &resumedTurn{Running: w.running, waiting: w, process: p, began: time.Now(), before: before, turn: w.again.begin(work)}
+	}
 	w.stdout.attach(p.Stdout)
 	w.stderr.attach(p.Stderr)
 	r := &resumed{Running: w.running, waiting: w, began: time.Now()}

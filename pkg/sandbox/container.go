@@ -51,6 +51,7 @@ type managed struct {
 	Container
 	tenant   string
 	prepared *prepared // if it was made ahead
+	turned   *waiting  // what has worked in it, alone, and can wait again
 	running  Running   // nil while nothing runs
 }
 
@@ -132,6 +133,9 @@ func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Runn
 
 // start starts a process, or tells what was started ahead to be it.
 func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, error) {
+	if w := m.turned(c); w != nil { // nothing else is to be there
+		w.discard()
+	}
 	w := m.waiting(c)
 	if w == nil {
 		return c.Start(ctx, p)
@@ -145,7 +149,51 @@ func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, er
 		w.discard()
 		return nil, err
 	}
+	if w.again != nil {
+		m.mu.Lock()
+		c.turned = w
+		m.mu.Unlock()
+	}
 	return w.resume(p, work), nil
+}
+
+// turned takes what has worked in a container and could wait again.
+func (m *Manager) turned(c *managed) *waiting {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w := c.turned
+	c.turned = nil
+	return w
+}
+
+// Keeps tells whether a container would be kept by [Manager.Return]: if nothing else runs
+// in it.
+func (m *Manager) Keeps(id string) bool {
+	c, err := m.find(id)
+	if err != nil {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return c.turned != nil && m.pool.gives(c.prepared)
+}
+
+// Return is Delete, but a container in which nothing has run but what waits again is kept
+// for another run of the same tenant.
+func (m *Manager) Return(ctx context.Context, id string) error {
+	if c, err := m.find(id); err == nil && c.prepared != nil {
+		if w := m.turned(c); w != nil && m.pool.giveBack(c.prepared, w, c.tenant) {
+			m.mu.Lock()
+			delete(m.alive, id)
+			m.mu.Unlock()
+			m.pool.settle(c.prepared)
+			m.pool.count(c.tenant, -1)
+			return nil
+		} else if w != nil {
+			w.leave()
+		}
+	}
+	return m.Delete(ctx, id)
 }
 
 // waiting takes what was started ahead in a container, if anything was.
@@ -197,7 +245,10 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 	defer m.pool.settle(c.prepared)
 	defer m.pool.count(c.tenant, -1)
 	if w := m.waiting(c); w != nil {
-		w.stdin.open(nil, nil) // else who copies to it would wait for ever
+		w.leave()
+	}
+	if w := m.turned(c); w != nil {
+		w.leave()
 	}
 	return c.Container.Delete(ctx)
 }

@@ -15,6 +15,8 @@ type Want struct {
 	Spec Spec
 	// Ahead, if not nil, is started in it before there is work for it.
 	Ahead *Ahead
+
+	kept bool // it has worked for the spec's tenant
 }
 
 // key is equal for two that one container may stand for: all of what it is made of, and
@@ -25,14 +27,15 @@ func (w Want) key() (key string, ok bool) {
 		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
 		Files                                   map[string][]byte
 		BuildDirs                               []string
-		Quiet                                   bool
+		Quiet, Again                            bool
 	}
 	of := struct {
 		Spec  Spec
 		Ahead *ahead
-	}{Spec: w.Spec}
+		Kept  bool
+	}{Spec: w.Spec, Kept: w.kept}
 	if w.Ahead != nil {
-		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet}
+		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet, Again: w.Ahead.Again}
 		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
 	}
 	b, err := json.Marshal(of)
@@ -45,6 +48,8 @@ type PoolOptions struct {
 	// together.
 	Containers  int
 	MemoryBytes int64
+	// SingleUse keeps nothing that has worked, for whomever.
+	SingleUse bool
 	// Makers is how many are made at a time.
 	Makers int
 	// Failed is told why a container could not be made ahead, or removed; it may be nil.
@@ -111,6 +116,7 @@ type prepared struct {
 	class   *class
 	waiting *waiting // nil where nothing was started
 	made    time.Time
+	turns   int         // how often it was given back
 	refill  *time.Timer // of one that is taken
 }
 
@@ -147,6 +153,9 @@ func (p *pool) take(wants []Want) *prepared {
 		return nil
 	}
 	for i, w := range wants {
+		if kept := p.keptFor(w); kept != nil {
+			return kept
+		}
 		// Busy cores are divided between tenants, and a container that was made for nobody
 		// counts as a tenant. So it may be that of a tenant which has no other.
 		if w.Spec.Tenant != "" && p.tenants[w.Spec.Tenant] == 0 {
@@ -344,7 +353,9 @@ func (p *pool) room(c *class) bool {
 	if idle == nil {
 		return false
 	}
-	idle.target--
+	if !idle.want.kept {
+		idle.target--
+	}
 	p.discard(idle.ready[0])
 	idle.ready = slices.Delete(idle.ready, 0, 1)
 	return true
@@ -405,11 +416,14 @@ func (p *pool) shrink(now time.Time) {
 			p.discard(r)
 			return true
 		})
-		if now.Sub(c.shrunk) < shrinkAfter {
+		if now.Sub(c.shrunk) < shrinkAfter || c.want.kept && now.Sub(c.shrunk) < keptAfter {
 			continue
 		}
-		less := max(0, min((c.spare+1)/2, c.target-c.least))
-		c.target -= less
+		less := (c.spare + 1) / 2
+		if !c.want.kept {
+			less = max(0, min(less, c.target-c.least))
+			c.target -= less
+		}
 		less = min(less, len(c.ready))
 		for _, r := range c.ready[:less] {
 			p.discard(r)
@@ -432,7 +446,7 @@ func (p *pool) remove(r *prepared) {
 		p.opts.Failed(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
 	}
 	if r.waiting != nil {
-		r.waiting.stdin.open(nil, nil) // else who copies to it would wait for ever
+		r.waiting.leave()
 	}
 	if err := r.Delete(context.WithoutCancel(p.ctx)); err != nil && p.opts.Failed != nil {
 		p.opts.Failed(err)

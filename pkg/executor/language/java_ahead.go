@@ -51,8 +51,9 @@ func javaAhead(tc Toolchain, project javaProject, src Source, res Resources) (co
 		compile = append(compile, strings.TrimPrefix(flag, "-J"))
 	}
 	compiler = []Ahead{{
-		Step: Step{Args: append(compile, "-cp", jar, "sandbox_run.Compiler", javacCacheDir+"/"+javacPractice, sandbox.BuildDir+"/practice")},
+		Step: Step{Args: append(compile, "-cp", jar, "sandbox_run.Compiler", javacCacheDir+"/"+javacPractice, javaClasses, sandbox.WorkspaceDir, sandbox.TempDir)},
 		Args: javacArgs(tc, project, res)[1+len(tuning):],
+		Dirs: []string{path.Base(javaClasses)}, Again: true,
 	}}
 	if project.module() != "" || len(src.Args) > 0 || src.Dir != "" {
 		return compiler, nil

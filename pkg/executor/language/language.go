@@ -186,10 +186,13 @@ type Ahead struct {
 	// Files are what it needs in the workspace. It removes them before it waits.
 	Files map[string][]byte
 	// Command is what it stands for, where the plan knows that only when it has compiled;
-	// nil stands for any. Dirs are there when it starts, below [sandbox.BuildDir].
+	// nil stands for any. Dirs are there when it starts, below [sandbox.BuildDir]: what is
+	// compiled is all in them.
 	Command, Dirs []string
 	// Args are what the step's command line lacks of the plan's.
 	Args []string
+	// Again tells that it waits again after its work; see [sandbox.Ahead].
+	Again bool
 	// Input, if not nil, is all that it waits for, on its standard input: it knows nothing
 	// of how a program that was started ahead is told its work.
 	Input []byte

@@ -1,0 +1,167 @@
+package sandbox
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// compiler is a program that waits again after its work, which takes a second; what it is
+// told decides what becomes of it.
+func compiler(p Process) Exit {
+	if p.Args[0] != "ahead" {
+		fmt.Fprint(p.Stdout, "started")
+		return Exit{}
+	}
+	for turn := 1; ; turn++ {
+		if _, err := p.Stdout.Write([]byte{Waiting}); err != nil {
+			return Exit{WriteError: err}
+		}
+		words, err := readWork(p.Stdin)
+		if err != nil {
+			return Exit{Code: 99}
+		}
+		time.Sleep(time.Second)
+		said, end := fmt.Sprintf("turn %d of %v", turn, words), fmt.Sprintf("%04x", turn)
+		switch words[0] {
+		case "adie":
+			return Exit{Code: 3}
+		case "ahang":
+			time.Sleep(time.Hour)
+		case "alie":
+			end = "-001"
+		case "amore":
+			end += "more"
+		}
+		frame := fmt.Sprintf("%08x%s%s", len(said), said, end)
+		for _, part := range []string{frame[:5], frame[5:12], frame[12:]} { // as a pipe may give it
+			if _, err := p.Stdout.Write([]byte(part)); err != nil {
+				return Exit{Code: 98, WriteError: err}
+			}
+		}
+		if _, err := io.ReadFull(p.Stdin, make([]byte, 1)); err != nil {
+			return Exit{}
+		}
+		if words[0] == "adirty" {
+			time.Sleep(time.Hour)
+		}
+	}
+}
+
+func javac(tenant string) Want {
+	w := python()
+	w.Spec.Language, w.Spec.Tenant = "java", tenant
+	w.Ahead.Again = true
+	return w
+}
+
+// compiled has one thing compiled for a tenant and gives the container back.
+func compiled(t *testing.T, m *Manager, tenant, what string) (id, said string, out Outcome, err error) {
+	t.Helper()
+	c, _, err := m.Take(t.Context(), javac(tenant))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	out, err = m.Run(t.Context(), c.ID(), Process{Args: []string{"cold"}, Stdout: &stdout, Stderr: &stderr, Work: &Work{Args: []string{what}},
+		Limits: Limits{MemoryBytes: 64 << 20, WallTime: time.Minute}}, nil)
+	if err := m.Return(t.Context(), c.ID()); err != nil {
+		t.Error(err)
+	}
+	time.Sleep(10 * time.Second)
+	return c.ID(), stdout.String() + stderr.String(), out, err
+}
+
+// What has worked for a tenant works for it again, for nobody else, and says what it has to
+// say each time.
+func TestAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: compiler}
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(javac(""), 1)
+		time.Sleep(10 * time.Second)
+		first, said, out, err := compiled(t, m, "a", "x")
+		if err != nil || said != "turn 1 of [ax n]" || out.Code != 1 || out.Duration != time.Second || !out.Ahead {
+			t.Errorf("%q, %+v, %v", said, out, err)
+		}
+		other, said, _, _ := compiled(t, m, "b", "y")
+		if other == first || said != "turn 1 of [ay n]" {
+			t.Errorf("%s has the container of %s: %q", other, first, said)
+		}
+		if nobody, said, _, _ := compiled(t, m, "", "z"); nobody == first || nobody == other || said != "turn 1 of [az n]" {
+			t.Errorf("nobody has %s: %q", nobody, said)
+		}
+		if again, said, out, _ := compiled(t, m, "a", "w"); again != first || said != "turn 2 of [aw n]" || out.Code != 2 {
+			t.Errorf("%s after %s: %q, %+v", again, first, said, out)
+		}
+		if len(m.Alive()) > 0 {
+			t.Errorf("alive: %v", m.Alive())
+		}
+		time.Sleep(5 * time.Minute)
+		if n := rt.count(); n != 1 { // the one that is always ready
+			t.Errorf("%d containers when nobody wants any", n)
+		}
+	})
+}
+
+// What did not end as it should, or does not clean up, is not kept; nor is anything where
+// each is for one use.
+func TestNotAgain(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		single bool
+		fails  bool
+	}{{"die", false, false}, {"hang", false, false}, {"lie", false, true}, {"more", false, true}, {"dirty", false, false}, {"x", true, false}} {
+		t.Run(c.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: compiler}
+				m := keeps(t, rt, PoolOptions{SingleUse: c.single, Failed: func(error) {}})
+				m.Prepare(javac(""), 1)
+				time.Sleep(10 * time.Second)
+				first, _, out, err := compiled(t, m, "a", c.what)
+				if c.fails != (err != nil || out.WriteError != nil || out.Code == 98) {
+					t.Errorf("%+v, %v", out, err)
+				}
+				if second, said, _, _ := compiled(t, m, "a", "x"); second == first || !strings.HasPrefix(said, "turn 1 ") {
+					t.Errorf("%s again: %q", second, said)
+				}
+			})
+		})
+	}
+}
+
+// A container in which a program has run is nobody else's, and the compiler in it ends
+// before.
+func TestAgainAndThenAProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: compiler}
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(javac(""), 1)
+		time.Sleep(10 * time.Second)
+		c, _, err := m.Take(t.Context(), javac("a"))
+		if err != nil || m.Keeps(c.ID()) {
+			t.Fatalf("kept before its work, or %v", err)
+		}
+		limits := Limits{MemoryBytes: 64 << 20}
+		if _, err := m.Run(t.Context(), c.ID(), Process{Args: []string{"cold"}, Work: &Work{Args: []string{"x"}}, Limits: limits}, nil); err != nil || !m.Keeps(c.ID()) {
+			t.Fatalf("not kept, or %v", err)
+		}
+		var stdout bytes.Buffer
+		if _, err := m.Run(t.Context(), c.ID(), Process{Args: []string{"program"}, Stdout: &stdout, Limits: limits}, nil); err != nil || stdout.String() != "started" || m.Keeps(c.ID()) {
+			t.Errorf("%v, %q", err, &stdout)
+		}
+		if err := m.Return(t.Context(), c.ID()); err != nil {
+			t.Error(err)
+		}
+		if again, _, _, _ := compiled(t, m, "a", "x"); again == c.ID() {
+			t.Error("it was kept")
+		}
+		if m.Keeps("nothing") || m.Return(t.Context(), "nothing") != nil {
+			t.Error("what is not there is kept, or missed")
+		}
+	})
+}

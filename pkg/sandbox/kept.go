@@ -1,0 +1,75 @@
+package sandbox
+
+import "time"
+
+// How long something is kept that waits again.
+const (
+	// maxTurns is how often it works.
+	maxTurns = 500
+	// keptAfter is how long containers may have been left over before half of them go: a
+	// tenant who comes back within a minute finds one.
+	keptAfter = time.Minute
+	// tidyTimeout is how long it may take to clean up.
+	tidyTimeout = 5 * time.Second
+)
+
+// keptFor takes what has worked for the tenant before, and waits again. The caller holds mu.
+func (p *pool) keptFor(w Want) *prepared {
+	if w.Ahead == nil || !w.Ahead.Again {
+		return nil
+	}
+	w.kept = true
+	key, ok := w.key()
+	if c := p.classes[key]; ok && c != nil {
+		return p.pop(c)
+	}
+	return nil
+}
+
+// gives tells whether a container may be given back.
+func (p *pool) gives(r *prepared) bool {
+	return p != nil && !p.opts.SingleUse && r.turns < maxTurns && time.Since(r.made) < oldest
+}
+
+// giveBack has what has worked in a container clean up, and keeps it for the tenant once it
+// waits. It tells whether the container is the pool's again.
+func (p *pool) giveBack(r *prepared, w *waiting, tenant string) bool {
+	if !p.gives(r) {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	ready := w.again.tidy()
+	if ready == nil {
+		return false
+	}
+	p.work.Go(func() {
+		timer := time.NewTimer(tidyTimeout)
+		defer timer.Stop()
+		select {
+		case <-ready:
+		case <-w.ended:
+		case <-timer.C:
+		case <-p.ctx.Done():
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		again := &prepared{Container: r.Container, waiting: w, made: r.made, turns: r.turns + 1}
+		want := r.class.want
+		want.Spec.Tenant, want.kept = tenant, true
+		again.class = p.class(want)
+		select {
+		case <-ready:
+			if !p.closed && again.waits() && p.room(again.class) {
+				again.class.ready = append(again.class.ready, again)
+				return
+			}
+		default:
+		}
+		p.discard(again)
+	})
+	return true
+}
