@@ -92,7 +92,7 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 		Run:    func(sandbox.FileTree) (Step, error) { return step, nil },
 	}
 	if entry == "main.js" && src.Dir == "" && !tc.inImage() && !startsWorkers(files) {
-		plan.Ahead = nodeAhead(slices.Concat(program, flags), main, src)
+		plan.Ahead = nodeAhead(slices.Concat(program, flags), main, src, files[entry])
 	}
 	return plan, nil
 }

@@ -1,6 +1,8 @@
 package language
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,5 +205,33 @@ func TestJavaScriptHeapLimit(t *testing.T) {
 	d := newJavaScript().Diagnose("run", stderr)
 	if code == 0 || !d.OutOfMemory || !strings.HasPrefix(d.Reason, "FATAL ERROR: ") || !strings.HasSuffix(d.Reason, "heap out of memory") {
 		t.Errorf("code %d, %+v, %s", code, d, stderr)
+	}
+}
+
+// What a source names is loaded before it comes, if it is Node's own and makes no sound.
+func TestNamedBuiltins(t *testing.T) {
+	for source, want := range map[string][]string{
+		"console.log(1)": nil,
+		"const fs = require('fs'), p = require(\"node:path\"); require( 'fs' )":         {"fs", "path"},
+		"import os from 'os'; import {x} from './fs'; export * from \"node:zlib\"":      {"os", "zlib"},
+		"await import('node:fs/promises'); import 'crypto'":                             {"crypto", "fs/promises"},
+		"require('punycode'); require('worker_threads'); require('lodash'); r('http');": nil,
+	} {
+		if got := namedBuiltins([]byte(source)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", source, got, want)
+		}
+		ahead := nodeAhead([]string{"node"}, "main.js", Source{}, []byte(source))
+		if len(ahead) != 1+min(1, len(want)) || strings.Contains(string(ahead[len(ahead)-1].Files[aheadDir+"/ahead.cjs"]), "zlib") {
+			t.Errorf("%s: %d ways to wait", source, len(ahead))
+		}
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no Node here")
+	}
+	all := slices.Concat(nodeConsole, nodeBuiltins)
+	out, err := exec.CommandContext(t.Context(), node, append([]string{"-e", "for (const name of process.argv.slice(1)) require(name)"}, all...)...).CombinedOutput()
+	if err != nil || len(out) > 0 {
+		t.Errorf("they make a sound: %v, %s", err, out)
 	}
 }

@@ -1,4 +1,3 @@
-'use strict';
 // Waits for work where Node loads what comes before the program.
 {
   const fs = require('fs');
@@ -6,6 +5,7 @@
   const here = path.dirname(__filename);
   fs.unlinkSync(__filename);
   fs.rmdirSync(here);
+  for (const name of BUILTINS) require(name);
 
   const read = (size) => {
     const data = Buffer.alloc(size);
