@@ -31,6 +31,7 @@ var (
 	only   = flag.String("only", "", "`names` of programs, with commas between; all of them otherwise")
 
 	reportFile = flag.String("report", "", "append the tables, in Markdown, to this file")
+	plots      = flag.String("plots", "", "a directory for figures, in SVG")
 )
 
 // work is a directory of ours, binary the server, and dataDir what is prepared once.

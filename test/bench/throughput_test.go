@@ -34,6 +34,7 @@ func TestThroughput(t *testing.T) {
 				return err
 			}}
 			var workers int
+			lines := [2]bench.Line{{Name: "bare"}, {Name: "sandbox-server"}}
 			for field := range strings.SplitSeq(*clients, ",") {
 				if _, err := fmt.Sscan(field, &workers); err != nil || workers < 1 {
 					t.Fatalf("-clients %s", *clients)
@@ -62,10 +63,16 @@ func TestThroughput(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				for i, l := range []bench.Load{outside, inside} {
+					lines[i].X, lines[i].Y = append(lines[i].X, float64(workers)), append(lines[i].Y, l.Rate())
+				}
 				ms := func(s bench.Series, q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
 				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
 					inside.Rate()/outside.Rate(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
 			}
+			draw(t, "throughput-"+strings.ReplaceAll(p.Name, " ", "-"), bench.Plot{
+				Title: p.Name + ", each with a source of its own", X: "clients", Y: "runs a second", Lines: lines[:], LogX: true,
+			})
 		})
 	}
 	report(t, fmt.Sprintf("Runs a second, %d turns of %v", *turns, *slice), table.String())
@@ -78,6 +85,17 @@ func turn(t *testing.T, c bench.Contender, so bench.Load, workers int) bench.Loa
 		t.Fatal(err)
 	}
 	return so.Join(l)
+}
+
+// draw writes a figure into the directory that -plots names.
+func draw(t *testing.T, name string, p bench.Plot) {
+	t.Helper()
+	if *plots == "" {
+		return
+	}
+	if err := os.WriteFile(filepath.Join(*plots, name+".svg"), []byte(p.SVG()), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 var reporting sync.Mutex

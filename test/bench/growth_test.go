@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
+
+var most = flag.Int("most", 10, "how many KiB of source, and how many files, TestGrowth goes up to, by factors of ten")
+
+// TestGrowth is how long a caller waits as there is more to bring: source, and files.
+func TestGrowth(t *testing.T) {
+	server := start(t)
+	for _, of := range []struct {
+		what, unit string
+		request    func(n int, unique int64) api.Request
+	}{
+		{"source", "KiB", func(n int, unique int64) api.Request {
+			return api.Request{Code: fmt.Sprintf("print(%d)\n", unique) + strings.Repeat("# a comment of thirty-two bytes.\n", n*1024/33)}
+		}},
+		{"files", "files of 1 KiB", func(n int, unique int64) api.Request {
+			req := api.Request{Code: fmt.Sprintf("print(%d)\n", unique), Files: map[string]api.InputFile{}}
+			for i := range n {
+				req.Files[fmt.Sprintf("data/%d.txt", i)] = api.InputFile{Content: strings.Repeat("x", 1024)}
+			}
+			return req
+		}},
+	} {
+		t.Run(of.what, func(t *testing.T) {
+			line := bench.Line{Name: "p50"}
+			table := "| " + of.unit + " | p50 ms | p95 | p99 |\n|---|---|---|---|\n"
+			for n := 1; n <= *most; n *= 10 {
+				s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}.Measure(t.Context(), bench.Contender{Do: func(ctx context.Context, unique int64) error {
+					_, err := send(ctx, server, of.request(n, unique))
+					return err
+				}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				table += fmt.Sprintf("| %d | %s |\n", n, figures(s[0]))
+				line.X, line.Y = append(line.X, float64(n)), append(line.Y, float64(s[0].Quantile(0.5))/float64(time.Millisecond))
+			}
+			report(t, fmt.Sprintf("More %s, %d rounds", of.what, *rounds), table)
+			draw(t, "growth-"+of.what, bench.Plot{Title: "A hello in Python with more " + of.what, X: of.unit, Y: "ms", LogX: true, Lines: []bench.Line{line}})
+		})
+	}
+}
