@@ -27,4 +27,4 @@ fi
 # What takes half a minute to prepare is prepared once, and not in each suite.
 export SANDBOX_TEST_PREPARED=$work/prepared
 SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED go run ./cmd/sandbox-run --lang go --code 'package main; func main() {}'
-go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output -- -p 1 -timeout 20m "$@" ./...
+go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output --raw-command -- scripts/gotest.sh "$@"

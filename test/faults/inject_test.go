@@ -1,17 +1,11 @@
 package faults
 
 import (
-	"bufio"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
@@ -26,75 +20,28 @@ type fault struct {
 func (f fault) String() string { return f.call + " " + f.how + " " + f.which }
 
 // injection is a tracer at work.
-type injection struct {
-	strace *exec.Cmd
-	log    string
-}
+type injection struct{ *testenv.Tracer }
 
 // inject has calls of a process, of all its threads and of those that it forks from now
 // on fail.
-func inject(t *testing.T, pid int, f fault) *injection {
+func inject(t *testing.T, pid int, f fault) injection {
 	t.Helper()
-	i := &injection{log: filepath.Join(t.TempDir(), "trace")}
-	i.strace = exec.Command("strace", "-f", "-yy", "-s", "80", "-o", i.log, "-e", "trace=execve,"+f.call,
-		"-e", "inject="+f.call+":"+f.how+":when="+f.which, "-p", fmt.Sprint(pid))
-	i.strace.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	said, err := i.strace.StderrPipe()
-	if err == nil {
-		err = i.strace.Start()
-	}
+	tracer, err := testenv.Trace(pid, filepath.Join(t.TempDir(), "trace"), "-yy", "-s", "80", "-e", "trace=execve,"+f.call,
+		"-e", "inject="+f.call+":"+f.how+":when="+f.which)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(said)
-	attached := make(chan string, 1)
-	go func() {
-		for lines.Scan() {
-			select {
-			case attached <- lines.Text():
-			default: // the rest says who was let go
-			}
-		}
-		close(attached)
-	}()
-	select {
-	case line, ok := <-attached:
-		if !ok || !strings.Contains(line, "attached") {
-			t.Fatalf("strace: %s", line)
-		}
-	case <-time.After(20 * time.Second):
-		_ = i.strace.Process.Kill()
-		t.Fatal("strace does not attach")
-	}
-	return i
+	return injection{tracer}
 }
 
 // stop lets the process go, and returns the lines of calls that failed.
-func (i *injection) stop(t *testing.T) trace {
+func (i injection) stop(t *testing.T) trace {
 	t.Helper()
-	ended := make(chan struct{})
-	go func() {
-		_ = i.strace.Wait() // it says by which signal it ended
-		close(ended)
-	}()
-	// A signal that comes right before it waits for its tracees is lost on it.
-	if !testenv.Within(2*time.Second, func() bool {
-		_ = i.strace.Process.Signal(syscall.SIGINT)
-		select {
-		case <-ended:
-			return true
-		case <-time.After(50 * time.Millisecond):
-			return false
-		}
-	}) {
-		_ = i.strace.Process.Kill() // the kernel lets go then
-		<-ended
-	}
-	content, err := os.ReadFile(i.log)
+	content, err := i.Stop()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readTrace(string(content))
+	return readTrace(content)
 }
 
 // trace is what a tracer has seen.

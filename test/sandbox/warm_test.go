@@ -188,7 +188,7 @@ func TestWarmVerb(t *testing.T) {
 		err = cmd.Run()
 		return out.String(), said.String(), err
 	}
-	path := t.TempDir() // of which no Go, whose library takes half a minute
+	path := t.TempDir()                                          // of which no Go, whose library takes half a minute
 	for _, name := range []string{"/usr/bin/python3", "javac"} { // and no shim, which would look at HOME
 		program, err := exec.LookPath(name)
 		if err != nil {

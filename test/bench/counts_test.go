@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+// TestCounts counts what the server does for a run of true in a container that is ready:
+// figures that are the same on every machine, however busy. They may be lower than what is
+// written here, and that is then to be written here.
+func TestCounts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("an ordinary user's containers are made otherwise")
+	}
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("no strace here")
+	}
+	server := start(t)
+	p := bench.Programs()[0]
+	run := func(n int) {
+		t.Helper()
+		for i := range n {
+			result, err := execute(t.Context(), server, p, int64(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n > 10 && !result.Meta.Warm {
+				t.Log("a run had to wait for its container")
+			}
+			time.Sleep(100 * time.Millisecond) // for what is done behind it
+		}
+	}
+	run(10)
+	const runs = 20
+	allocated := func() (objects, bytes float64) {
+		return server.Metric("go_memstats_mallocs_total"), server.Metric("go_memstats_alloc_bytes_total")
+	}
+	// What asking and waiting take is taken off.
+	objects0, bytes0 := allocated()
+	time.Sleep(runs * 100 * time.Millisecond)
+	objects1, bytes1 := allocated()
+	run(runs)
+	objects2, bytes2 := allocated()
+	tracer, err := testenv.Trace(server.Cmd.Process.Pid, filepath.Join(t.TempDir(), "trace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(runs)
+	trace, err := tracer.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]float64{}
+	for line := range strings.Lines(trace) {
+		_, rest, _ := strings.Cut(line, " ")
+		name, _, found := strings.Cut(strings.TrimSpace(rest), "(")
+		if found && !scheduling[name] {
+			calls[name] += 1. / runs
+		}
+	}
+	total, opened := 0., 0.
+	for name, n := range calls {
+		total += n
+		if opens[name] {
+			opened += n
+		}
+	}
+	var list []string
+	for _, name := range slices.SortedFunc(maps.Keys(calls), func(a, b string) int { return int(1000 * (calls[b] - calls[a])) }) {
+		list = append(list, fmt.Sprintf("%s %.1f", name, calls[name]))
+	}
+	t.Logf("calls: %s", strings.Join(list, ", "))
+	table := "| of the server, for a run | | at most |\n|---|---|---|\n"
+	for _, c := range []struct {
+		what      string
+		got, most float64
+	}{
+		{"objects allocated", (objects2 - objects1 - (objects1 - objects0)) / runs, 4000},
+		{"KiB allocated", (bytes2 - bytes1 - (bytes1 - bytes0)) / runs / 1024, 1000},
+		{"system calls, without those of Go's scheduler", total, 1000},
+		{"calls that open descriptors", opened, 300},
+	} {
+		table += fmt.Sprintf("| %s | %.0f | %.0f |\n", c.what, c.got, c.most)
+		if c.got > c.most {
+			t.Errorf("%s: %.0f for each run, and at most %.0f were expected", c.what, c.got, c.most)
+		}
+	}
+	report(t, "What a run takes", table)
+}
+
+// scheduling are calls that Go makes as its threads come and go, however much there is to do.
+var scheduling = map[string]bool{
+	"futex": true, "nanosleep": true, "epoll_pwait": true, "sched_yield": true, "tgkill": true, "getpid": true, "rt_sigreturn": true,
+	"madvise": true, "restart_syscall": true, "rt_sigprocmask": true, "clone": true, "clone3": true, "sigaltstack": true, "mmap": true, "munmap": true, "gettid": true,
+}
+
+// opens are the calls that make descriptors.
+var opens = map[string]bool{"openat": true, "openat2": true, "open": true, "pipe2": true, "socket": true, "socketpair": true, "accept4": true, "memfd_create": true, "dup": true, "fcntl": false, "pidfd_open": true, "eventfd2": true, "fsopen": true, "fsmount": true}
