@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-alone='/(test|pkg/sandbox|internal/(kernel|guest|image|instance|outlet|relay))(/|$)'
+alone='/(test|pkg/sandbox|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
 mapfile -t packages < <(go list ./...)
 mapfile -t first < <(printf '%s\n' "${packages[@]}" | grep -vE "$alone")
 mapfile -t last < <(printf '%s\n' "${packages[@]}" | grep -E "$alone")

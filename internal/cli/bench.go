@@ -183,7 +183,7 @@ func (b *benchmark) program(ctx context.Context, p bench.Program, tc language.To
 	if err != nil {
 		return row, err
 	}
-	defer os.RemoveAll(dir)
+	defer os.RemoveAll(dir) //nolint:forbidigo // the caller's own, and only the host's toolchains write there
 	self, err := os.Executable()
 	if err != nil {
 		return row, err

@@ -238,7 +238,7 @@ func (w *waiting) alive() bool {
 func (w *waiting) leave() {
 	w.stdin.open(nil, nil)
 	if w.again != nil {
-		w.again.input.Close()
+		_ = w.again.input.Close() // which never fails
 	}
 }
 

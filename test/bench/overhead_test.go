@@ -120,7 +120,7 @@ func TestOverhead(t *testing.T) {
 // outside is the program on the host, as its language is compiled or called there.
 func (w work) outside(t *testing.T) func() string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "sandbox-bench-")
+	dir, err := os.MkdirTemp("/dev/shm", "sandbox-bench-") //nolint:usetesting // in memory, as inside
 	if err != nil {
 		t.Fatal(err)
 	}
