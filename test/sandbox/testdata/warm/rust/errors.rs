@@ -1,0 +1,5 @@
+// Größe
+fn main() {
+    let x: i32 = "ü";
+    undefined(x)
+}

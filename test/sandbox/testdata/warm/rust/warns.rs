@@ -1,0 +1,3 @@
+use std::collections::HashMap;
+fn unused() {}
+fn main() { let x = 3; println!("warned"); }
