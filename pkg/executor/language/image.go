@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -88,6 +89,14 @@ const maxAnswer = 256
 func (h Host) hasInside(ctx context.Context, name string) bool {
 	_, err := h.askInside(ctx, search{Args: []string{"--version"}, Pattern: anything}, name)
 	return err == nil
+}
+
+// sets tells whether its environment, such as that of its image, has one of these variables.
+func (tc Toolchain) sets(names ...string) bool {
+	return slices.ContainsFunc(tc.Env, func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return value != "" && slices.Contains(names, name)
+	})
 }
 
 // inImage tells whether a toolchain is an image's, of which nothing is known but

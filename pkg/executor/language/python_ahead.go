@@ -54,7 +54,8 @@ const maxImports = 100
 func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]byte) []Ahead {
 	const main = "main.py"
 	plain := command[len(command)-1] == sandbox.WorkspaceDir+"/"+main || command[len(command)-1] == main
-	if tc.inImage() || !plain || src.Dir != "" || hasDir(files, ".local") { // where the user's settings would be
+	if !plain || src.Dir != "" || hasDir(files, ".local") || // where the user's settings would be
+		tc.sets("PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONSAFEPATH") {
 		return nil
 	}
 	ahead := func(modules []string) Ahead {

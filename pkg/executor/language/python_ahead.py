@@ -12,6 +12,8 @@ def wait():
     for name in os.listdir(here):
         os.unlink(here + "/" + name)
     os.rmdir(here)
+    if sys.meta_path[-1].find_spec("usercustomize"):
+        os._exit(1)  # an installation has its own, in whose place this would be
 
     plain = frozenset(sys.modules)
     for name in STANDARD:
