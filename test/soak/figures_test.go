@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
@@ -84,8 +85,10 @@ func (s *instance) look() sample {
 // rest waits until nothing runs and nothing changes any more, and reads the figures.
 func (s *instance) rest(t *testing.T) sample {
 	t.Helper()
+	var last *api.Health
 	idle := func() bool {
 		h, err := s.client.Health(t.Context())
+		last = h
 		if err != nil || h.Load > 0 || h.Queued > 0 {
 			return false
 		}
@@ -93,13 +96,13 @@ func (s *instance) rest(t *testing.T) sample {
 		return len(h.Warm) == 0 // what is made behind the last runs is gone a little later
 	}
 	if !testenv.Within(5*time.Minute, idle) {
-		t.Fatal("the server does not come to rest")
+		t.Fatalf("the server does not come to rest: %+v, and at the start %v were ready", last, s.ready)
 	}
 	s.client.Close()
 	if long() {
 		dropCaches(t)
 	}
-	last := s.look()
+	before := s.look()
 	calm, strangers := 0, 0
 	testenv.Within(15*time.Second, func() bool {
 		time.Sleep(50 * time.Millisecond)
@@ -109,20 +112,20 @@ func (s *instance) rest(t *testing.T) sample {
 			calm = 0
 		}
 		for _, f := range figures {
-			if f.bound == 0 && now[f.name] != last[f.name] && !math.IsNaN(now[f.name]) {
+			if f.bound == 0 && now[f.name] != before[f.name] && !math.IsNaN(now[f.name]) {
 				calm = 0
 			}
 			if f.bound > 0 { // what is garbage goes at some moment
-				now[f.name] = min(now[f.name], last[f.name])
+				now[f.name] = min(now[f.name], before[f.name])
 			}
 		}
-		last = now
+		before = now
 		return calm >= 4
 	})
 	if strangers > 0 {
 		t.Logf("somebody else runs %d sandboxes on this machine: what is counted of the machine says little", strangers)
 	}
-	return last
+	return before
 }
 
 // dropCaches has the kernel forget the files that it has read. On version 1 a control group
