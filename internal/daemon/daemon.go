@@ -256,10 +256,11 @@ func (d *Daemon) drain(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	if err := d.http.Shutdown(ctx); err != nil {
+	err := d.http.Shutdown(ctx)
+	d.server.Wait(ctx)
+	if err != nil {
 		return fmt.Errorf("some answers were not taken: %w", err)
 	}
-	d.server.Wait(ctx)
 	return nil
 }
 

@@ -102,19 +102,26 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 	}
 	ctx, span := tracer().Start(ctx, "run")
 	// Who makes containers faster than they can be removed waits for them.
+	remove := func() {}
 	if admitted.Behind = s.removing.Add(1) <= int64(s.Ledger.Limits().Runs); admitted.Behind {
-		defer s.removeBehind(admitted)
+		remove = sync.OnceFunc(func() { s.removeBehind(admitted) })
+		defer remove()
 	} else {
 		s.removing.Add(-1)
 	}
 	result, err := admitted.Run(ctx, sink)
 	describe(span, result)
 	span.End()
-	defer ended(result)
+	ended(result)
 	if result == nil {
 		return wire.Refused(err)
 	}
-	giveBack(result)
+	if large(result) { // which may take its reader long
+		remove()
+		defer giveBack(result)
+	} else {
+		giveBack(result)
+	}
 	s.metrics.ended(result)
 	switch {
 	case stream != nil || r.Context().Err() != nil: // the result was the last event, or nobody is there
@@ -125,6 +132,17 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 		_ = http.NewResponseController(w).Flush() // else it would wait for what is left to do
 	}
 	return nil
+}
+
+// large tells whether an answer may wait for its reader, and what it was made of with it: a
+// smaller one is taken by the connection at once.
+func large(result *api.Result) bool {
+	const most = 64 << 10
+	size := 0
+	for _, p := range result.Phases {
+		size += len(p.Stdout) + len(p.Stderr)
+	}
+	return len(result.Files) > 0 || size > most
 }
 
 // removeBehind waits for the end of a run's container, which nobody else does. Its grant is

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -20,6 +22,9 @@ import (
 // toolchain and flags, for the same tenant.
 func (r *run) recall() {
 	if r.plan.Compile == nil || r.e.artefacts == nil || r.check || r.packages != nil || r.img.Elsewhere || !r.img.IsZero() && r.img.Digest == "" {
+		return
+	}
+	if r.report(api.PhaseCompile) != nil { // it is the compiler that says what is imported
 		return
 	}
 	key, err := hashKey(r.compiledOf())
@@ -79,17 +84,21 @@ func (r *run) identity(program string) string {
 }
 
 // bring puts what was compiled before in the place of the compile phase, which the result
-// shows as it was then but for its figures. Where it does not fit, the compiler has to say so.
-func (r *run) bring() bool {
+// shows as it was then but for its figures. It tells whether it has.
+func (r *run) bring() (bool, error) {
 	begin := time.Now()
 	made := r.reused
-	if err := r.unpack(made); err != nil {
+	most := r.ceiling()
+	if !r.keepable() || most > 0 && int64(max(len(made.Stdout), len(made.Stderr))) > most {
 		r.reused = nil
-		return false
+		return false, nil
+	}
+	if err := r.unpack(made); err != nil {
+		return false, fmt.Errorf("bring what was compiled before: %w", err)
 	}
 	ph, ok := r.beginPhase(api.PhaseCompile, r.input(api.PhaseCompile))
 	if !ok {
-		return true // and the run finds out the same
+		return true, nil
 	}
 	ph.started, ph.verdict.status = true, api.StatusOK
 	_, errOut := ph.stdout.Write(made.Stdout)
@@ -97,11 +106,16 @@ func (r *run) bring() bool {
 	if errors.Join(errOut, errErr, ph.stdout.flush(), ph.stderr.flush()) != nil {
 		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 	}
+	made.Files = nil // which are in the container
 	took := time.Since(begin).Seconds()
 	ph.metrics = api.Metrics{WallTimeS: &took}
 	r.endPhase(ph)
-	return true
+	return true, nil
 }
+
+// keepable tells whether what is compiled in the run's container is the same as in another:
+// without walls of its own, a compiler sees directories that are one container's.
+func (r *run) keepable() bool { return r.container.Isolation().Level == sandbox.LevelFull }
 
 func (r *run) unpack(made *artefact) error {
 	build, err := r.container.Files(sandbox.BuildDir)
@@ -122,13 +136,17 @@ func (r *run) unpack(made *artefact) error {
 	return err
 }
 
-// errNotKept is a build directory that holds what is not kept.
+// errNotKept is what a compiler has made and is not kept.
 var errNotKept = errors.New("not kept")
+
+// maxKeptNames is how many files and directories are kept of a compiler: a server opens each
+// of them beside the time limits of a run.
+const maxKeptNames = 2000
 
 // remember reads what the compiler has made, before the program can reach it. It is kept
 // when the run is over, since that takes time.
-func (r *run) remember(ph *phase) {
-	if r.compiledKey == "" {
+func (r *run) remember(ctx context.Context, ph *phase) {
+	if r.compiledKey == "" || !r.keepable() || !r.untouched(ctx) {
 		return
 	}
 	build, err := r.container.Files(sandbox.BuildDir)
@@ -137,7 +155,10 @@ func (r *run) remember(ph *phase) {
 	}
 	made := &artefact{}
 	left := r.e.artefacts.largest()
-	err = build.Walk(maxMadeNames, func(info sandbox.FileInfo) error {
+	err = build.Walk(maxKeptNames+1, func(info sandbox.FileInfo) error {
+		if len(made.Files) == maxKeptNames || ctx.Err() != nil {
+			return errNotKept
+		}
 		f := madeFile{Path: info.Path, Dir: info.Mode.IsDir(), Executable: info.Mode&0o100 != 0}
 		if f.Dir {
 			made.Files = append(made.Files, f)
@@ -164,6 +185,21 @@ func (r *run) remember(ph *phase) {
 	r.made = made
 }
 
+// untouched tells whether the compiler has left the workspace as it was but for what is no
+// result: what it has made there, such as a table that a program reads, is not kept.
+func (r *run) untouched(ctx context.Context) bool {
+	inputs := r.inputs()
+	err := r.workspace.Walk(maxFiles, func(info sandbox.FileInfo) error {
+		f, was := inputs[info.Path]
+		leftover := slices.ContainsFunc(r.plan.Leftovers, func(glob string) bool { return matchLeftover(glob, info.Path) })
+		if ctx.Err() != nil || !info.Mode.IsDir() && !leftover && (!was || info.Size != int64(len(f.Content))) {
+			return errNotKept
+		}
+		return nil
+	})
+	return err == nil
+}
+
 func (f *madeFile) read(tree sandbox.FileTree, info sandbox.FileInfo) error {
 	file, err := tree.Open(info.Path)
 	if err != nil {
@@ -181,7 +217,8 @@ func (f *madeFile) read(tree sandbox.FileTree, info sandbox.FileInfo) error {
 // keepMade keeps what the compiler has made, for the next of the same. What cannot be kept
 // is compiled again.
 func (r *run) keepMade() {
-	if r.made != nil {
-		_ = r.e.artefacts.put(r.compiledKey, r.made)
+	if made := r.made; made != nil {
+		r.made = nil
+		_ = r.e.artefacts.put(r.compiledKey, made)
 	}
 }

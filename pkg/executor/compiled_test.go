@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -39,6 +41,14 @@ func newCompiling(t *testing.T, change func(*Config)) *compiling {
 		}
 		build.put("main", append([]byte("program of "), source...), 0o755)
 		build.put("notes", nil, 0o644)
+		if strings.Contains(string(source), "generates") {
+			r.container.trees[sandbox.WorkspaceDir].put("table", []byte("1"), 0o644)
+		}
+		if strings.Contains(string(source), "many") {
+			for i := range maxKeptNames {
+				build.put(fmt.Sprint(i), nil, 0o644)
+			}
+		}
 		if strings.Contains(string(source), "link") {
 			build.put("link", nil, fs.ModeSymlink|0o777)
 		}
@@ -166,6 +176,8 @@ func TestNotKept(t *testing.T) {
 	}{
 		"failed":       {nil, "wrong"},
 		"a link":       {nil, "link"},
+		"a workspace":  {nil, "generates"},
+		"many files":   {nil, "many"},
 		"too large":    {func(cfg *Config) { cfg.CompiledBytes = 800 }, "source"},
 		"switched off": {func(cfg *Config) { cfg.CompiledBytes = 0 }, "source"},
 		"no place":     {func(cfg *Config) { cfg.DataDir = "" }, "source"},
@@ -178,6 +190,30 @@ func TestNotKept(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Words of a compiler that pass the ceiling are its own to say.
+func TestCompiledBeforeWithALowerCeiling(t *testing.T) {
+	c := newCompiling(t, nil)
+	c.run(t, Request{})
+	if res, compiled := c.run(t, Request{MaxStreamBytes: 4}); !compiled || res.Status == api.StatusOK {
+		t.Errorf("compiled %v, %s", compiled, res.Status)
+	}
+}
+
+// Where the compiler says what is imported, it is asked each time: another policy wants to
+// know.
+func TestCompilerThatReportsImports(t *testing.T) {
+	c := newCompiling(t, nil)
+	c.run(t, Request{})
+	r := &run{e: c.Executor, req: Request{Language: "c"}, plan: language.Plan{Compile: &language.Step{Args: []string{"x"}}}}
+	if r.recall(); r.compiledKey == "" {
+		t.Error("nothing is kept")
+	}
+	r = &run{e: c.Executor, req: Request{Language: "c"}, plan: language.Plan{Compile: &language.Step{Args: []string{"x"}}}, imports: imports{listener: &policy.Listener{}}}
+	if r.recall(); r.compiledKey != "" {
+		t.Error("what reports is kept")
 	}
 }
 

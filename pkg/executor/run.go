@@ -207,8 +207,8 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.accepted() != nil {
 		return nil // the caller has gone; the result says cancelled
 	}
-	if !r.compile(ctx) {
-		return nil
+	if ok, err := r.compile(ctx); !ok {
+		return err
 	}
 	fault.Point("compiled")
 	return r.runProgram(ctx, spec)
@@ -316,19 +316,21 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 }
 
 // compile runs the compile phase, if there is one, and tells whether to go on.
-func (r *run) compile(ctx context.Context) bool {
+func (r *run) compile(ctx context.Context) (bool, error) {
 	if r.plan.Compile == nil {
-		return true
+		return true, nil
 	}
-	if r.reused != nil && r.bring() {
-		return true
+	if r.reused != nil {
+		if brought, err := r.bring(); brought || err != nil {
+			return err == nil && r.phases[len(r.phases)-1].verdict.status == api.StatusOK, err
+		}
 	}
 	ph := r.phase(ctx, api.PhaseCompile, r.reporting(*r.plan.Compile), r.input(api.PhaseCompile))
 	if ph.verdict.status != api.StatusOK {
-		return false
+		return false, nil
 	}
-	r.remember(ph)
-	return true
+	r.remember(ctx, ph)
+	return true, nil
 }
 
 // runProgram runs the program and collects its files.

@@ -65,19 +65,27 @@ func (r *run) moveApart(ctx context.Context, spec sandbox.Spec, step language.St
 		return nil
 	}
 	var c sandbox.Container
-	var err error
+	keeps := r.e.manager.Keeps(r.container.ID())
 	switch {
-	case r.e.manager.Keeps(r.container.ID()):
-		c, _, err = r.e.manager.Take(ctx, r.wants(spec, api.PhaseRun)...)
+	case keeps:
+		var err error
+		if c, _, err = r.e.manager.Take(ctx, r.wants(spec, api.PhaseRun)...); err != nil {
+			return refused(err)
+		}
 	case len(ahead) > 0:
 		c = r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)
 	}
 	if c == nil {
-		return err
+		return nil
 	}
-	from, err := r.container.Files(sandbox.BuildDir)
-	r.others = append(r.others, r.container)
+	compiler := r.container
 	r.container = c // which is removed with the run, whatever happens
+	if keeps {
+		defer r.remove(ctx, compiler) // its memory is not to be beside the program's
+	} else {
+		r.others = append(r.others, compiler)
+	}
+	from, err := compiler.Files(sandbox.BuildDir)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ type again struct {
 	ready chan struct{} // closed when it waits
 	said  []byte        // of the turn, as far as it has come
 	turn  *turn
+	odd   bool // it has said something besides: nobody knows what it is by now
 }
 
 type turnState int
@@ -64,8 +65,13 @@ func (a *again) hear(b []byte) error {
 		return nil
 	case turnWorks:
 		a.said = append(a.said, b...)
-		return a.end()
+		if err := a.end(); err != nil {
+			a.odd = true
+			return err
+		}
+		return nil
 	default:
+		a.odd = true
 		return errNotWaiting
 	}
 }
@@ -111,12 +117,37 @@ func (a *again) begin(work []byte) *turn {
 func (a *again) tidy() <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.state != turnDone {
+	if a.state != turnDone || a.odd {
 		return nil
 	}
 	a.state, a.ready = turnStarts, make(chan struct{})
 	go func() { _, _ = a.input.Write([]byte{Waiting}) }()
 	return a.ready
+}
+
+// words is what it says on standard error while it works: of its virtual machine, and not of
+// its work.
+func (a *again) words(to io.Writer) io.Writer {
+	return writerFunc(func(b []byte) (int, error) {
+		a.mu.Lock()
+		a.odd = true
+		a.mu.Unlock()
+		if to == nil {
+			return len(b), nil
+		}
+		return to.Write(b)
+	})
+}
+
+type writerFunc func(b []byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// rest is what it had said of a turn that it did not end.
+func (a *again) rest() []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.said
 }
 
 // resumedTurn is a turn as a process.
@@ -140,13 +171,25 @@ func (r *resumedTurn) Wait() (Exit, error) {
 		case <-r.turn.done:
 			r.ended()
 		case <-r.waiting.ended:
-			r.exit, r.err = r.waiting.exit, r.waiting.err
-			r.exit.Duration = r.exit.Ended.Sub(r.began)
+			r.died()
 		}
 		r.exit.Ahead = true
-		r.exit.Metrics = r.exit.Metrics.since(r.before)
+		r.exit.Metrics = r.exit.Metrics.without(r.before)
 	})
 	return r.exit, r.err
+}
+
+// died is the exit of a program that did not end its work. What it said in the place of that
+// is for who reads why.
+func (r *resumedTurn) died() {
+	r.exit, r.err = r.waiting.exit, r.waiting.err
+	r.exit.Duration = r.exit.Ended.Sub(r.began)
+	if errors.Is(r.exit.WriteError, errTurn) || errors.Is(r.exit.WriteError, errNotWaiting) {
+		r.exit.WriteError, r.exit.Signal, r.exit.Code = nil, 0, 1 // it was ended for that
+	}
+	if said := r.waiting.again.rest(); len(said) > 0 && r.process.Stderr != nil && r.exit.WriteError == nil {
+		_, r.exit.WriteError = r.process.Stderr.Write(said)
+	}
 }
 
 // ended is the exit of a program that goes on.
@@ -162,5 +205,5 @@ func (r *resumedTurn) ended() {
 // Metrics implements [Running].
 func (r *resumedTurn) Metrics() (Metrics, error) {
 	m, err := r.Running.Metrics()
-	return m.since(r.before), err
+	return m.without(r.before), err
 }

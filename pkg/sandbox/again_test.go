@@ -34,6 +34,8 @@ func compiler(p Process) Exit {
 			time.Sleep(time.Hour)
 		case "alie":
 			end = "-001"
+		case "awarn":
+			fmt.Fprint(p.Stderr, "warning; ")
 		case "amore":
 			end += "more"
 		}
@@ -115,16 +117,19 @@ func TestNotAgain(t *testing.T) {
 		what   string
 		single bool
 		fails  bool
-	}{{"die", false, false}, {"hang", false, false}, {"lie", false, true}, {"more", false, true}, {"dirty", false, false}, {"x", true, false}} {
+	}{{"die", false, false}, {"hang", false, false}, {"lie", false, true}, {"more", false, true}, {"warn", false, false}, {"dirty", false, false}, {"x", true, false}} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rt := &warmRuntime{program: compiler}
 				m := keeps(t, rt, PoolOptions{SingleUse: c.single, Failed: func(error) {}})
 				m.Prepare(javac(""), 1)
 				time.Sleep(10 * time.Second)
-				first, _, out, err := compiled(t, m, "a", c.what)
-				if c.fails != (err != nil || out.WriteError != nil || out.Code == 98) {
-					t.Errorf("%+v, %v", out, err)
+				first, said, out, err := compiled(t, m, "a", c.what)
+				if err != nil || out.WriteError != nil || c.fails && (out.Code != 1 || !strings.Contains(said, "turn 1 of")) {
+					t.Errorf("%q, %+v, %v", said, out, err)
+				}
+				if c.what == "warn" && said != "warning; turn 1 of [awarn n]" {
+					t.Errorf("%q", said)
 				}
 				if second, said, _, _ := compiled(t, m, "a", "x"); second == first || !strings.HasPrefix(said, "turn 1 ") {
 					t.Errorf("%s again: %q", second, said)
@@ -162,6 +167,72 @@ func TestAgainAndThenAProgram(t *testing.T) {
 		}
 		if m.Keeps("nothing") || m.Return(t.Context(), "nothing") != nil {
 			t.Error("what is not there is kept, or missed")
+		}
+	})
+}
+
+// A container that is given back may be another run's at once: it is not taken from that.
+func TestReturnedContainerIsTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: compiler}
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(javac(""), 1)
+		time.Sleep(10 * time.Second)
+		limits := Limits{MemoryBytes: 64 << 20}
+		run := func(id string) error {
+			_, err := m.Run(t.Context(), id, Process{Args: []string{"cold"}, Work: &Work{Args: []string{"x"}}, Limits: limits}, nil)
+			return err
+		}
+		for range 20 {
+			c, _, err := m.Take(t.Context(), javac("a"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := run(c.ID()); err != nil {
+				t.Fatal(err)
+			}
+			next := make(chan error, 1)
+			go func() { // as soon as it is there
+				for {
+					if again := m.TakeReady(javac("a")); again != nil {
+						next <- run(again.ID())
+						_ = m.Return(t.Context(), again.ID())
+						return
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}()
+			if err := m.Return(t.Context(), c.ID()); err != nil {
+				t.Error(err)
+			}
+			if err := <-next; err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if len(m.Alive()) > 0 {
+			t.Errorf("alive: %v", m.Alive())
+		}
+	})
+}
+
+// What was told to end is not kept, whether or not it did before it was told.
+func TestNotAgainAfterASignal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{program: compiler}, PoolOptions{})
+		m.Prepare(javac(""), 1)
+		time.Sleep(10 * time.Second)
+		c, _, err := m.Take(t.Context(), javac("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := m.Run(t.Context(), c.ID(), Process{Args: []string{"cold"}, Work: &Work{Args: []string{"x"}},
+			Limits: Limits{MemoryBytes: 64 << 20, WallTime: time.Second}}, nil) // which is when it ends
+		if err != nil || out.Cause == CauseNone && m.Keeps(c.ID()) != true || out.Cause != CauseNone && m.Keeps(c.ID()) {
+			t.Errorf("%+v, %v, kept %v", out, err, m.Keeps(c.ID()))
+		}
+		if err := m.Return(t.Context(), c.ID()); err != nil {
+			t.Error(err)
 		}
 	})
 }

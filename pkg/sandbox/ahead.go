@@ -283,6 +283,7 @@ func kernelHeld(l Limits) Limits {
 func (w *waiting) resume(p Process, work []byte) Running {
 	if w.again != nil {
 		w.stdin.open(nil, nil) // who was to sleep until now wakes
+		w.stderr.attach(w.again.words(p.Stderr))
 		before, _ := w.running.Metrics()
 		return &resumedTurn{Running: w.running, waiting: w, process: p, began: time.Now(), before: before, turn: w.again.begin(work)}
 	}
@@ -330,6 +331,22 @@ func (m Metrics) since(before Metrics) Metrics {
 		return &d
 	}
 	m.CPUUser, m.CPUSystem = less(m.CPUUser, before.CPUUser), less(m.CPUSystem, before.CPUSystem)
+	return m
+}
+
+// without takes off all that was counted before, and the peaks, which may be of that time.
+func (m Metrics) without(before Metrics) Metrics {
+	less := func(now, before *int64) *int64 {
+		if now == nil || before == nil {
+			return nil
+		}
+		n := max(*now-*before, 0)
+		return &n
+	}
+	m = m.since(before)
+	m.IOReadBytes, m.IOWriteBytes = less(m.IOReadBytes, before.IOReadBytes), less(m.IOWriteBytes, before.IOWriteBytes)
+	m.PageFaults, m.ContextSwitches = less(m.PageFaults, before.PageFaults), less(m.ContextSwitches, before.ContextSwitches)
+	m.MemoryPeakBytes, m.ProcessesPeak = m.MemoryBytes, m.Processes
 	return m
 }
 

@@ -128,7 +128,11 @@ func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Runn
 		watch(running)
 	}
 	s := supervisor{running: running, limits: p.Limits, grace: m.grace, done: make(chan struct{})}
-	return s.supervise(ctx)
+	out, err := s.supervise(ctx)
+	if out.Cause != CauseNone || err != nil { // a signal may still be on its way
+		m.leave(c)
+	}
+	return out, err
 }
 
 // start starts a process, or tells what was started ahead to be it.
@@ -181,19 +185,35 @@ func (m *Manager) Keeps(id string) bool {
 // Return is Delete, but a container in which nothing has run but what waits again is kept
 // for another run of the same tenant.
 func (m *Manager) Return(ctx context.Context, id string) error {
-	if c, err := m.find(id); err == nil && c.prepared != nil {
-		if w := m.turned(c); w != nil && m.pool.giveBack(c.prepared, w, c.tenant) {
-			m.mu.Lock()
-			delete(m.alive, id)
-			m.mu.Unlock()
+	c := m.take(id)
+	if c == nil {
+		return nil
+	}
+	if w := m.turned(c); w != nil {
+		if m.pool.giveBack(c.prepared, w, c.tenant) { // from now on it may be another run's
 			m.pool.settle(c.prepared)
 			m.pool.count(c.tenant, -1)
 			return nil
-		} else if w != nil {
-			w.leave()
 		}
+		w.leave()
 	}
-	return m.Delete(ctx, id)
+	return m.end(ctx, c)
+}
+
+// take takes a container out of those that are alive, if it is there.
+func (m *Manager) take(id string) *managed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.alive[id]
+	delete(m.alive, id)
+	return c
+}
+
+// leave has what has worked in a container not be kept.
+func (m *Manager) leave(c *managed) {
+	if w := m.turned(c); w != nil {
+		w.leave()
+	}
 }
 
 // waiting takes what was started ahead in a container, if anything was.
@@ -226,6 +246,7 @@ func (m *Manager) Stop(ctx context.Context, id string) error {
 	if running == nil {
 		return nil
 	}
+	m.leave(c)
 	s := supervisor{running: running, grace: m.grace, done: make(chan struct{})}
 	go s.wait()
 	s.stop(ctx)
@@ -235,21 +256,20 @@ func (m *Manager) Stop(ctx context.Context, id string) error {
 // Delete removes a container and everything that it held. A container that is
 // not there is no error.
 func (m *Manager) Delete(ctx context.Context, id string) error {
-	m.mu.Lock()
-	c, ok := m.alive[id]
-	delete(m.alive, id)
-	m.mu.Unlock()
-	if !ok {
-		return nil
+	if c := m.take(id); c != nil {
+		return m.end(ctx, c)
 	}
+	return nil
+}
+
+// end deletes a container that is nobody's any more.
+func (m *Manager) end(ctx context.Context, c *managed) error {
 	defer m.pool.settle(c.prepared)
 	defer m.pool.count(c.tenant, -1)
 	if w := m.waiting(c); w != nil {
 		w.leave()
 	}
-	if w := m.turned(c); w != nil {
-		w.leave()
-	}
+	m.leave(c)
 	return c.Container.Delete(ctx)
 }
 

@@ -9,6 +9,8 @@ const (
 	// keptAfter is how long containers may have been left over before half of them go: a
 	// tenant who comes back within a minute finds one.
 	keptAfter = time.Minute
+	// maxKept is how many of a kind are kept for a tenant.
+	maxKept = 8
 	// tidyTimeout is how long it may take to clean up.
 	tidyTimeout = 5 * time.Second
 )
@@ -55,21 +57,35 @@ func (p *pool) giveBack(r *prepared, w *waiting, tenant string) bool {
 		case <-timer.C:
 		case <-p.ctx.Done():
 		}
+		used, err := w.running.Metrics() // which is more than when it had done nothing
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		again := &prepared{Container: r.Container, waiting: w, made: r.made, turns: r.turns + 1}
-		want := r.class.want
-		want.Spec.Tenant, want.kept = tenant, true
-		again.class = p.class(want)
+		again := &prepared{Container: r.Container, class: r.class, waiting: w, made: r.made, turns: r.turns + 1}
 		select {
 		case <-ready:
-			if !p.closed && again.waits() && p.room(again.class) {
-				again.class.ready = append(again.class.ready, again)
+			if err == nil && !p.closed && again.waits() && p.keepFor(again, tenant, used) {
 				return
 			}
 		default:
 		}
 		p.discard(again)
 	})
+	return true
+}
+
+// keepFor keeps what waits again, if there is room for what it has grown to. The caller
+// holds mu.
+func (p *pool) keepFor(r *prepared, tenant string, used Metrics) bool {
+	if used.MemoryBytes != nil {
+		r.waiting.memory = *used.MemoryBytes
+	}
+	want := r.class.want
+	want.Spec.Tenant, want.kept = tenant, true
+	c := p.class(want)
+	if c == nil || len(c.ready) >= maxKept || r.bytes() > p.opts.MemoryBytes/4 || !p.room(c, r.bytes()) {
+		return false
+	}
+	r.class = c
+	c.ready = append(c.ready, r)
 	return true
 }

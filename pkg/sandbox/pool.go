@@ -73,6 +73,9 @@ const (
 	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
 	// not be made.
 	pauseFirst, pauseMost = time.Second, time.Minute
+	// maxClasses is how many kinds are told apart, of a few KiB each: who asks for
+	// something else each time is not to fill the memory.
+	maxClasses = 1000
 	// baseBytes is what a container takes in the kernel, without any program.
 	baseBytes = 512 << 10
 )
@@ -207,6 +210,9 @@ func (p *pool) class(w Want) *class {
 		return nil
 	}
 	c := p.classes[key]
+	if c == nil && len(p.classes) >= maxClasses {
+		return nil // so much of so many kinds is not wanted again
+	}
 	if c == nil {
 		c = &class{want: w, shrunk: time.Now()}
 		p.classes[key] = c
@@ -309,7 +315,7 @@ func (p *pool) begin(now time.Time) bool {
 			most = c
 		}
 	}
-	if most == nil || !p.room(most) {
+	if most == nil || !p.room(most, 0) {
 		return false
 	}
 	most.making++
@@ -333,8 +339,8 @@ func (c *class) missing() int { return c.target - c.owed - c.making - len(c.read
 
 // room tells whether one more of a class may wait. What another class has had too long
 // goes first.
-func (p *pool) room(c *class) bool {
-	count, bytes := p.making, int64(p.making)*baseBytes
+func (p *pool) room(c *class, size int64) bool {
+	count, bytes := p.making, int64(p.making)*baseBytes+size
 	for _, other := range p.classes {
 		count += len(other.ready)
 		for _, r := range other.ready {

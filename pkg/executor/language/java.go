@@ -134,6 +134,9 @@ func completeJDK(tc *Toolchain) error {
 	return nil
 }
 
+// javaNoPlugins is a directory that is not there, in any root.
+const javaNoPlugins = "/nonexistent"
+
 // javaClasses is where the compiler puts classes.
 const javaClasses = sandbox.BuildDir + "/classes"
 
@@ -168,13 +171,15 @@ func (javaLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 // javacArgs is the command that compiles. Its own JVM keeps to the limits of
 // the phase; with the first compiler tier and the simplest collector a small
 // source compiles in half the time, because nothing runs for long enough to be
-// worth more. No annotation processor can exist on a class path of sources.
+// worth more. No annotation processor is run, and plug-ins of the compiler, which it looks
+// for all the same (com.sun.source.util.Plugin), are looked for where there are none: both
+// would be programs, in the compiler.
 func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
 	args := slices.Concat([]string{tc.Compiler}, javacTuning(), javacArchiveFlags(tc), flagsOf("-J", jvmFlags(res.CompileMemoryBytes, res.CompileCPUs)))
 	if project.preview() {
 		args = append(args, previewFlag, "-source", strconv.Itoa(javaMajor(tc.Version)))
 	}
-	args = append(args, "-encoding", "UTF-8", "-proc:none", "-d", javaClasses, "-cp", sandbox.WorkspaceDir)
+	args = append(args, "-encoding", "UTF-8", "-proc:none", "-processorpath", javaNoPlugins, "-d", javaClasses, "-cp", sandbox.WorkspaceDir)
 	for _, name := range project.names {
 		if strings.HasPrefix(name, "-") || strings.HasPrefix(name, "@") {
 			name = "./" + name // neither an option nor a file of options

@@ -41,7 +41,7 @@ const javaMain = "Main"
 // takes nothing of the request: the machine has its arguments and its environment from the
 // start.
 func javaAhead(tc Toolchain, project javaProject, src Source, res Resources) (compiler, program []Ahead) {
-	if tc.inImage() || javaMajor(tc.Version) < oldestArchive || project.preview() {
+	if tc.inImage() || javaMajor(tc.Version) < oldestArchive || project.preview() || bringsClasses(src) {
 		return nil, nil
 	}
 	jar := javacCacheDir + "/" + javaAheadJar
@@ -65,6 +65,17 @@ func javaAhead(tc Toolchain, project javaProject, src Source, res Resources) (co
 		Dirs:     []string{path.Base(javaClasses)},
 		Settings: []string{""}, // all of them
 	}}
+}
+
+// bringsClasses tells whether there is anything beside the sources that a virtual machine
+// could take for a part of the compiler, which goes on to other sources.
+func bringsClasses(src Source) bool {
+	for name := range src.Files {
+		if strings.Contains(name, "META-INF") || strings.HasSuffix(name, ".class") || strings.HasSuffix(name, ".jar") {
+			return true
+		}
+	}
+	return false
 }
 
 func flagsOf(before string, flags []string) []string {

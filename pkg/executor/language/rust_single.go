@@ -1,10 +1,10 @@
 package language
 
 import (
+	"debug/elf"
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -43,6 +43,14 @@ func rustLibrary(tc Toolchain) string {
 	if len(found) != 1 { // several targets, or versions
 		return ""
 	}
+	library, err := elf.Open(found[0])
+	if err != nil {
+		return ""
+	}
+	defer library.Close()
+	if library.Section(".symtab") == nil { // a backtrace would name nothing
+		return ""
+	}
 	return filepath.Dir(found[0])
 }
 
@@ -52,7 +60,12 @@ func rustLibrary(tc Toolchain) string {
 var staticLibrary = regexp.MustCompile(`\b(global_allocator|no_std|no_main|no_mangle|export_name|link|link_section|crate_type|feature)\b|\bextern\s+crate\b`)
 
 func wantsStaticLibrary(files map[string][]byte) bool {
-	return slices.ContainsFunc(namesWithSuffix(files, ".rs"), func(name string) bool { return staticLibrary.Match(files[name]) })
+	for _, content := range files { // which a source may include, whatever they are called
+		if staticLibrary.Match(content) {
+			return true
+		}
+	}
+	return false
 }
 
 // otherFiles is what a source says that has rustc look for others beside it.
@@ -62,7 +75,7 @@ var otherFiles = regexp.MustCompile(`\bmod\s+[$\w#]+\s*;|\binclude|\bpath\s*=`)
 // input, and calls by its name all the same.
 func rustAhead(tc Toolchain, files map[string][]byte, entry string) []Ahead {
 	source := files[entry]
-	if tc.inImage() || entry != path.Base(entry) || len(source) > sandbox.MaxWork || !utf8.Valid(source) || otherFiles.Match(source) {
+	if tc.inImage() || len(files) != 1 || entry != path.Base(entry) || len(source) > sandbox.MaxWork || !utf8.Valid(source) || otherFiles.Match(source) {
 		return nil
 	}
 	const input = "/dev/stdin"

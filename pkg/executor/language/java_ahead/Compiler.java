@@ -16,6 +16,9 @@ public final class Compiler {
     /** The most that it says, in characters. */
     private static final int MOST = 1 << 20;
 
+    /** The least exit code that is the compiler's own trouble (com.sun.tools.javac.main.Main.Result). */
+    private static final int ABNORMAL = 3;
+
     private Compiler() {}
 
     /** Takes a source that is compiled for practice, and the directories that are its own. */
@@ -39,6 +42,8 @@ public final class Compiler {
             }
             String text = said.getBuffer().length() > MOST ? said.getBuffer().substring(0, MOST) : said.toString();
             Work.done(text.getBytes(StandardCharsets.UTF_8), code);
+            if (code >= ABNORMAL) Runtime.getRuntime().halt(0); // out of memory, or its own fault
+            Work.taken();
             empty(own);
         }
     }

@@ -28,13 +28,18 @@ final class Work {
         return args.toArray(new String[0]);
     }
 
-    /** Says how the work has ended, and returns when what it has made was taken. */
+    /** Says how the work has ended. */
     @SuppressWarnings("resource")
     static void done(byte[] said, int code) throws IOException {
         FileOutputStream out = new FileOutputStream(FileDescriptor.out);
         out.write(String.format("%08x", said.length).getBytes(StandardCharsets.US_ASCII));
         out.write(said);
         out.write(String.format("%04x", code).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Returns when what the work has made was taken. */
+    @SuppressWarnings("resource")
+    static void taken() throws IOException {
         read(new FileInputStream(FileDescriptor.in), 1);
     }
 
