@@ -73,6 +73,8 @@ const (
 	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
 	// not be made.
 	pauseFirst, pauseMost = time.Second, time.Minute
+	// maxBehind is how many of a class may be missing before its demand grows no more.
+	maxBehind = 4
 	// maxClasses is how many kinds are told apart, of a few KiB each: who asks for
 	// something else each time is not to fill the memory.
 	maxClasses = 1000
@@ -170,7 +172,8 @@ func (p *pool) take(wants []Want) *prepared {
 		}
 		ready := p.pop(c)
 		if i == 0 && ready == nil {
-			if c.wanted { // once is no demand
+			// Once is no demand; and where the makers are behind, more is not sooner.
+			if c.wanted && c.missing() < maxBehind {
 				c.target = min(c.target+1, p.opts.Containers)
 				p.nudge()
 			}

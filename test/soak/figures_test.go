@@ -95,7 +95,7 @@ func (s *instance) rest(t *testing.T) sample {
 		maps.DeleteFunc(h.Warm, func(language string, n int) bool { return n <= s.ready[language] })
 		return len(h.Warm) == 0 // what is made behind the last runs is gone a little later
 	}
-	if !testenv.Within(5*time.Minute, idle) {
+	if !testenv.Within(10*time.Minute, idle) {
 		t.Fatalf("the server does not come to rest: %+v, and at the start %v were ready", last, s.ready)
 	}
 	s.client.Close()
