@@ -26,7 +26,7 @@ func All() []Language {
 func Lookup(nameWithVersion string) (Language, string, error) {
 	name, version, versioned := strings.Cut(strings.ToLower(strings.TrimSpace(nameWithVersion)), "@")
 	if versioned && version == "" {
-		return nil, "", fmt.Errorf("%.80q has no version after the @; write it as in python@3.12", nameWithVersion)
+		return nil, "", fmt.Errorf("%q has no version after the @; write it as in python@3.12", shorten(nameWithVersion))
 	}
 	lang, ok := first(func(i Info) bool { return i.Name == name || slices.Contains(i.Aliases, name) })
 	if !ok {
@@ -64,9 +64,9 @@ func unknownLanguage(name string) error {
 	case name == "":
 		return fmt.Errorf("the language is missing; %s", all)
 	case len(near) == 0:
-		return fmt.Errorf("there is no language %.80q; %s", name, all)
+		return fmt.Errorf("there is no language %q; %s", shorten(name), all)
 	default:
-		return fmt.Errorf("there is no language %.80q; did you mean %s? %s", name, strings.Join(near, " or "), all)
+		return fmt.Errorf("there is no language %q; did you mean %s? %s", shorten(name), strings.Join(near, " or "), all)
 	}
 }
 

@@ -124,7 +124,7 @@ func FuzzByFile(f *testing.F) {
 		if lang, ok := ByFile(name, first); ok == (lang == nil) {
 			t.Errorf("ByFile(%q, %q) = %v, %v", name, first, lang, ok)
 		}
-		if _, _, err := Lookup(name); err != nil && len(err.Error()) > 4*80+200 {
+		if _, _, err := Lookup(name); err != nil && len(err.Error()) > 10*maxReason {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
 	})
