@@ -2,10 +2,10 @@
 # Runs go test, and writes what it says as JSON, for gotestsum. Packages whose tests look at
 # the machine, or have it busy, run one after the other, and all others before them, side by
 # side. Arguments are go test's.
-set -uo pipefail
+set -euo pipefail
 cd "$(dirname "$0")/.."
 
-alone='/(test|pkg/sandbox|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
+alone='/(test|pkg/sandbox(/(docker|local|oci|remote|sandboxtest))?|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
 mapfile -t packages < <(go list ./...)
 mapfile -t first < <(printf '%s\n' "${packages[@]}" | grep -vE "$alone")
 mapfile -t last < <(printf '%s\n' "${packages[@]}" | grep -E "$alone")

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 2, "measurements of each program")
+	rounds = flag.Int("rounds", 1, "measurements of each program")
 	cpus   = flag.Float64("cpus", 0, "cores that each request asks for; 0: the server's default")
 	idle   = flag.Duration("idle", 60*time.Millisecond, "rest before each measurement: busy loops hide what the kernel waits for")
 	only   = flag.String("only", "", "`names` of programs, with commas between; all of them otherwise")
@@ -114,7 +114,7 @@ func TestLatency(t *testing.T) {
 				}
 				return err
 			}}
-			turns := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}
+			turns := bench.Turns{Rounds: *rounds, WarmUp: min(3, *rounds), Idle: *idle}
 			s, err := turns.Measure(t.Context(), p.Bare(tc, dir), through)
 			if err != nil {
 				t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	clients = flag.String("clients", "2", "numbers of clients of TestThroughput, with commas between; make bench has 1,2,4,16")
+	clients = flag.String("clients", "", "numbers of clients of TestThroughput, with commas between; make bench has 1,2,4,16; empty: two, and one program alone")
 	slice   = flag.Duration("slice", 200*time.Millisecond, "how long the bare program and the server are saturated in turn")
 	turns   = flag.Int("slices", 1, "turns of each")
 )
@@ -26,7 +26,11 @@ func TestThroughput(t *testing.T) {
 	server := start(t)
 	var table strings.Builder
 	table.WriteString("| program | clients | bare /s | http /s | ratio | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|\n")
-	for _, p := range programs() {
+	all, numbers := programs(), *clients
+	if numbers == "" {
+		all, numbers = all[:1], "2"
+	}
+	for _, p := range all {
 		t.Run(p.Name, func(t *testing.T) {
 			tc := toolchain(t, p)
 			through := bench.Contender{Name: "http", Do: func(ctx context.Context, n int64) error {
@@ -35,7 +39,7 @@ func TestThroughput(t *testing.T) {
 			}}
 			var workers int
 			lines := [2]bench.Line{{Name: "bare"}, {Name: "sandbox-server"}}
-			for field := range strings.SplitSeq(*clients, ",") {
+			for field := range strings.SplitSeq(numbers, ",") {
 				if _, err := fmt.Sscan(field, &workers); err != nil || workers < 1 {
 					t.Fatalf("-clients %s", *clients)
 				}
