@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-alone='/(test|pkg/sandbox(/(docker|local|oci|remote|sandboxtest))?|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
+alone='/(test|pkg/sandbox/(docker|local|oci|remote)|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
 mapfile -t packages < <(go list ./...)
 mapfile -t first < <(printf '%s\n' "${packages[@]}" | grep -vE "$alone")
 mapfile -t last < <(printf '%s\n' "${packages[@]}" | grep -E "$alone")

@@ -323,7 +323,7 @@ func limitCases() []verdictCase {
 			message: `^CPU time limit of 0.5s exceeded$`, limit: api.LimitCPUTime, sources: each(spinning),
 		},
 		{
-			name: "compile timeout", args: []string{"--compile-timeout", "5ms"}, status: api.StatusTimeout, exit: 124, code: anyCode,
+			name: "compile timeout", args: []string{"--compile-timeout", "5ms", "--recompile"}, status: api.StatusTimeout, exit: 124, code: anyCode,
 			message: `^Compilation timed out after 0.005s$`, limit: api.LimitWallTime, phase: api.PhaseCompile,
 			sources: map[string]string{"rust": "fn main() {}", "c": "#include <stdio.h>\nint main(void) {}"},
 		},
