@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,6 +30,8 @@ func near(tb testing.TB, dir string, rt sandbox.Runtime) *executor.Executor {
 	return executor.New(rt, conf)
 }
 
+var fill = flag.Bool("fill", false, "have TestExecutor fill the cache of Go's standard library")
+
 // The executor's flow is the same for containers on another server, whose caches
 // are filled there the first time.
 func TestExecutor(t *testing.T) {
@@ -37,8 +40,8 @@ func TestExecutor(t *testing.T) {
 	e := near(t, t.TempDir(), rt)
 	for name, code := range hello {
 		t.Run(name, func(t *testing.T) {
-			if name == "go" && testing.Short() {
-				t.Skip("filling the cache of Go's standard library takes a minute")
+			if name == "go" && !*fill {
+				t.Skip("filling the cache of Go's standard library takes a minute: -fill does, and make test-runtimes")
 			}
 			for range 2 {
 				result, err := e.Run(t.Context(), executor.Request{Language: name, Code: []byte(code)}, nil)
