@@ -45,7 +45,7 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 		}})
 	}
 	if wants == nil {
-		wants = []sandbox.Want{{Spec: spec}}
+		wants = []sandbox.Want{{Spec: spec, Limits: r.input(phase).limits}}
 	}
 	return wants
 }

@@ -70,6 +70,8 @@ type warmContainer struct {
 	files  map[string]string
 	starts int
 	last   *warmRunning
+
+	expected Limits
 }
 
 func (c *warmContainer) ID() string { return c.id }
@@ -77,6 +79,10 @@ func (c *warmContainer) Isolation() Isolation {
 	i := c.rt.isolation
 	i.Level = cmp.Or(i.Level, LevelFull)
 	return i
+}
+func (c *warmContainer) Expect(l Limits) error {
+	c.expected = l
+	return nil
 }
 func (c *warmContainer) Files(string) (FileTree, error) { return c, nil }
 func (c *warmContainer) WriteFile(name string, content io.Reader, _ fs.FileMode) error {

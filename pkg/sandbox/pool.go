@@ -15,6 +15,9 @@ type Want struct {
 	Spec Spec
 	// Ahead, if not nil, is started in it before there is work for it.
 	Ahead *Ahead
+	// Limits, without Ahead, are those that its first process will have: one that was made
+	// for others will do.
+	Limits Limits
 
 	kept bool // it has worked for the spec's tenant
 }
@@ -170,6 +173,7 @@ func (p *pool) take(wants []Want) *prepared {
 		if c == nil {
 			continue
 		}
+		c.want.Limits = w.Limits
 		ready := p.pop(c)
 		if i == 0 && ready == nil {
 			// Once is no demand; and where the makers are behind, more is not sooner.
@@ -394,12 +398,24 @@ func (p *pool) make(c *class) {
 // prepare makes one. What it is made with outlives the making: no context ends with that.
 func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	ctx := context.WithoutCancel(p.ctx)
+	p.mu.Lock()
+	limits := c.want.Limits
+	p.mu.Unlock()
 	made, err := p.runtime.Create(ctx, c.want.Spec)
 	if err != nil {
 		return nil, err
 	}
 	ready := &prepared{Container: made, class: c, made: time.Now()}
-	if c.want.Ahead == nil || made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
+	if c.want.Ahead == nil {
+		if e, can := made.(Expecter); can {
+			err = e.Expect(limits)
+		}
+		if err != nil {
+			return nil, errors.Join(err, made.Delete(ctx))
+		}
+		return ready, nil
+	}
+	if made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
 		return ready, nil
 	}
 	timer := time.NewTimer(makeTimeout)

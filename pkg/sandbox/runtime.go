@@ -45,6 +45,13 @@ type Container interface {
 	Delete(ctx context.Context) error
 }
 
+// Expecter is a [Container] that can make ahead what its next process needs.
+type Expecter interface {
+	// Expect says with which limits that process will most probably be started. With
+	// others it is started all the same.
+	Expect(Limits) error
+}
+
 // Running is a process that was started in a container.
 type Running interface {
 	// Wait returns when the main process has ended, everything that it started

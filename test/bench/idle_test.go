@@ -45,9 +45,9 @@ func TestIdle(t *testing.T) {
 				time.Sleep(*watch) // what was used to make them is given back
 			}
 			hold(1) // what they share is there
-			before, own := available(t), private()
+			before, own := unused(t), private()
 			hold(1 + *idlers)
-			each := (before - available(t)) / float64(*idlers)
+			each := (before - unused(t)) / float64(*idlers)
 			own = (private() - own) / float64(*idlers)
 			used := cpuOfBelow()
 			time.Sleep(*watch)
@@ -89,14 +89,17 @@ func idler(t *testing.T, name string) sandbox.Want {
 	return w
 }
 
-// available is the memory that the machine could still give, in MiB.
-func available(t *testing.T) float64 {
+// unused is the memory of the machine that nothing is in but pages of files on disks, in MiB.
+// It is not MemAvailable, to which the kernel adds caches of names and inodes that the mounts of
+// a container hold.
+func unused(t *testing.T) float64 {
 	t.Helper()
-	kib := field("/proc/meminfo", "MemAvailable:")
-	if kib == 0 {
-		t.Fatal("/proc/meminfo does not tell MemAvailable")
+	in := func(word string) float64 { return field("/proc/meminfo", word) / 1024 }
+	free := in("MemFree:")
+	if free == 0 {
+		t.Fatal("/proc/meminfo does not tell MemFree")
 	}
-	return kib / 1024
+	return free + in("Buffers:") + in("Cached:") - in("Shmem:")
 }
 
 // private is the memory of all processes below this one that is no file's, in MiB.

@@ -58,9 +58,6 @@ type Stats struct {
 	// MemoryAtLimit tells that the group reached its own memory limit. OOM
 	// kills without it mean that the host, or a group above, ran out.
 	MemoryAtLimit bool
-	// MemoryLimitHits is how often a charge met the limit, and the kernel had to
-	// reclaim or kill.
-	MemoryLimitHits Figure
 	// ProcessesDenied is how many forks the process limit refused.
 	ProcessesDenied Figure
 }

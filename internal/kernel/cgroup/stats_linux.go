@@ -123,7 +123,6 @@ func (r *reader) unified(s *Stats) {
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		events := r.load("memory.events")
 		s.OOMKills = r.key(events, "oom_kill")
-		s.MemoryLimitHits = r.key(events, "max")
 		// Raised in the group whose limit it was, and in those above it: not
 		// here when the host or a group above ran out.
 		s.MemoryAtLimit = r.key(events, "oom").Value > 0
@@ -149,26 +148,11 @@ func (r *reader) legacy(s *Stats, l Limits) {
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		s.OOMKills = r.key(r.load("memory.oom_control"), "oom_kill")
 		s.MemoryAtLimit = l.MemoryBytes > 0 && s.MemoryPeakBytes.Value >= l.MemoryBytes-chargeSlack()
-		s.MemoryLimitHits = r.legacyLimitHits(s.MemoryAtLimit)
 	}
 	r.processes(s)
 	if r.t.has(IO) {
 		r.io(s, "blkio.throttle.io_service_bytes")
 	}
-}
-
-// legacyLimitHits is the failures to charge memory, or memory and swap together:
-// of two equal limits the latter is met first. Recent kernels (6.18) have ceased
-// to count it there; a zero that the peak contradicts is then unknown.
-func (r *reader) legacyLimitHits(atLimit bool) Figure {
-	hits := r.number("memory.failcnt")
-	if swap := r.number("memory.memsw.failcnt"); swap.Value > hits.Value {
-		hits = swap
-	}
-	if hits.Value == 0 && atLimit {
-		return Figure{}
-	}
-	return hits
 }
 
 // processes reads the pids controller, which is the same in both versions.

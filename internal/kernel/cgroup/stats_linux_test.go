@@ -41,7 +41,7 @@ func TestStatsOfVersion2(t *testing.T) {
 		CPUUser: f(200 * us), CPUSystem: f(100 * us), CPUTotal: f(300 * us), CPUThrottled: f(7 * us),
 		Processes: f(3), ProcessesDenied: f(5), // no peak before Linux 6.1
 		IOReadBytes: f(0), IOWriteBytes: f(0),
-		OOMKills: f(2), MemoryAtLimit: true, MemoryLimitHits: f(12),
+		OOMKills: f(2), MemoryAtLimit: true,
 	}
 	if diff := cmp.Diff(want, stats(t, g)); diff != "" {
 		t.Error(diff)
@@ -56,8 +56,6 @@ func TestStatsOfVersion1(t *testing.T) {
 		memory + "memory.max_usage_in_bytes":      "67108864\n",
 		memory + "memory.stat":                    "cache 0\npgfault 9\n",
 		memory + "memory.oom_control":             "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n",
-		memory + "memory.failcnt":                 "0\n",
-		memory + "memory.memsw.failcnt":           "3\n",
 		cpu + "cpuacct.usage":                     "300\n", // no user and system in old kernels
 		cpu + "cpu.stat":                          "nr_periods 1\nnr_throttled 1\nthrottled_time 7\n",
 		pids + "pids.current":                     "3\n",
@@ -69,7 +67,7 @@ func TestStatsOfVersion1(t *testing.T) {
 		MemoryBytes: f(4096), MemoryPeakBytes: f(67108864), PageFaults: f(9),
 		CPUTotal: f(300), CPUThrottled: f(7), Processes: f(3), ProcessesDenied: f(5),
 		IOReadBytes: f(4096), IOWriteBytes: f(10),
-		OOMKills: f(1), MemoryAtLimit: true, MemoryLimitHits: f(3),
+		OOMKills: f(1), MemoryAtLimit: true,
 	}
 	if diff := cmp.Diff(want, stats(t, group(t, v1Host(), Limits{MemoryBytes: 67108864}, dirs, files))); diff != "" {
 		t.Error(diff)
@@ -77,11 +75,6 @@ func TestStatsOfVersion1(t *testing.T) {
 	// An OOM kill far below the limit was the host's.
 	if s := stats(t, group(t, v1Host(), Limits{MemoryBytes: 1 << 30}, dirs, files)); s.MemoryAtLimit || s.OOMKills.Value != 1 {
 		t.Errorf("a host out of memory: at limit %v, OOM kills %v", s.MemoryAtLimit, s.OOMKills)
-	}
-	// A kernel that does not count hits says zero, which the peak contradicts.
-	uncounted := fakeHost(files).with(fakeHost{memory + "memory.memsw.failcnt": "0\n"})
-	if s := stats(t, group(t, v1Host(), Limits{MemoryBytes: 67108864}, dirs, uncounted)); s.MemoryLimitHits.Known() {
-		t.Errorf("limit hits %+v", s.MemoryLimitHits)
 	}
 }
 

@@ -29,8 +29,8 @@
 //
 //	DONE    seq, pid        all steps were made; pid of the last fork
 //	FAILED  seq, step, errno  a step failed: in init itself, or in the child it forked
-//	EXIT    pid, status, rusage  a child that was forked here ended
-//	IDLE                    no child is left
+//	EXIT    pid, status, rusage, last  a child that was forked here ended, and, if last, no child is left
+//	IDLE                    no child is left, and no EXIT has said so
 //	FILES   seq             carries descriptors, sent by a program's own step
 //
 // A container into which no descriptor can be passed is served over init's standard

@@ -16,6 +16,8 @@ const (
 	stepFork = 1
 	allowAny = 1<<32 - 1 // of a step, in place of an errno
 
+	exitLast = 1 // of an EXIT, in place of a seq
+
 	callServe    = 0xffff0001
 	callKillTree = 0xffff0002
 	callCopy     = 0xffff0003

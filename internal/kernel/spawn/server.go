@@ -80,7 +80,7 @@ type Server struct {
 	// they live. An init that makes up others is not heard, so that there are
 	// never more than programs were sent.
 	children map[int]*Exit
-	busy     bool // a child was forked and no IDLE came since
+	busy     bool // a child was forked, and nothing has said since that none is left
 	gone     bool
 }
 
@@ -224,6 +224,14 @@ func (s *Server) WaitIdle() {
 	}
 }
 
+// Idle tells whether this init has said that no process of its is left. It has said so of
+// what a process leaves behind once that was waited for; one that has ended says nothing.
+func (s *Server) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.busy && !s.gone
+}
+
 // Close ends the init and everything that it holds. For our own child it waits
 // until it is gone.
 func (s *Server) Close() error {
@@ -280,6 +288,7 @@ func (s *Server) note(r record) error {
 			e := exitOf(r)
 			s.children[e.PID] = &e
 		}
+		s.busy = s.busy && r.seq != exitLast
 		s.cond.Broadcast()
 	case recordIdle:
 		s.busy = false

@@ -175,15 +175,31 @@ func TestWaitIdleWaits(t *testing.T) {
 			_, _ = f.do(func() { f.say(answer) })
 			idle := make(chan struct{})
 			go func() { f.server.WaitIdle(); close(idle) }()
-			f.server.mu.Lock()
-			busy := f.server.busy
-			f.server.mu.Unlock()
-			if !busy {
+			if f.server.Idle() {
 				t.Error("a child lives and the server is idle")
 			}
 			f.say(recordBytes(recordIdle, 0, 0, 0))
 			<-idle
 		})
+	}
+}
+
+// The last child's end says that none is left; another's says nothing of the rest.
+func TestIdleAfterTheLast(t *testing.T) {
+	f := newFakeInit(t)
+	if _, err := f.do(func() { f.say(recordBytes(recordDone, 1, 42, 0)) }); err != nil {
+		t.Fatal(err)
+	}
+	f.say(recordBytes(recordExit, 0, 42, 0))
+	if _, err := f.server.Wait(42); err != nil || f.server.Idle() {
+		t.Errorf("error %v, and what the child has left is forgotten", err)
+	}
+	if _, err := f.do(func() { f.say(recordBytes(recordDone, 2, 43, 0)) }); err != nil {
+		t.Fatal(err)
+	}
+	f.say(recordBytes(recordExit, exitLast, 43, 0))
+	if _, err := f.server.Wait(43); err != nil || !f.server.Idle() {
+		t.Errorf("error %v, and the last child is not the last", err)
 	}
 }
 

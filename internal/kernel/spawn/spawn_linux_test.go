@@ -54,7 +54,9 @@ func TestExecAndWait(t *testing.T) {
 	if n, _ := r.Read(buf[:]); string(buf[:n]) != "b\n" {
 		t.Errorf("output %q, want %q", buf[:n], "b\n")
 	}
-	s.WaitIdle()
+	if !s.Idle() {
+		t.Error("the only child has ended, and the server does not know that none is left")
+	}
 }
 
 func TestFailedStepIsNamed(t *testing.T) {

@@ -92,6 +92,27 @@ func TestKillTreeLeavesNobody(t *testing.T) {
 	}
 }
 
+// What a child leaves behind is known when its end is.
+func TestAChildThatLeavesOthersIsNotTheLast(t *testing.T) {
+	s, r, pid := subreaper(t)
+	if err := unix.Kill(pid, unix.SIGKILL); err != nil { // the spawner is in our namespace
+		t.Fatal(err)
+	}
+	if _, err := s.Wait(pid); err != nil {
+		t.Fatal(err)
+	}
+	if s.Idle() {
+		t.Error("a dozen processes live, and the server takes the first for the last")
+	}
+	var p Program
+	p.KillTree()
+	if _, err := s.Do(&p); err != nil {
+		t.Fatal(err)
+	}
+	wantNobody(t, r)
+	s.WaitIdle()
+}
+
 // ladder is a program each of whose processes has one child: the last of them makes
 // another as soon as there is room for one more.
 const ladder = `

@@ -100,20 +100,25 @@ const (
 	everyCapability = 37
 )
 
+// dropBounds appends what leaves no capability in the bounding set, which children inherit.
+func dropBounds(p *spawn.Program) {
+	for capability := 0; capability <= lastCapability; capability++ {
+		drop := p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0))
+		if capability > everyCapability {
+			drop.Allow(unix.EINVAL)
+		}
+	}
+}
+
 // dropIdentity leaves nothing but the sandbox user: no capability in any set,
 // no supplementary group. The bounding set, which is a limit and gives nothing,
-// stays where we may not change it: under PR_SET_NO_NEW_PRIVS no execve adds a
-// capability to none.
+// was emptied by an init with namespaces, and stays where we may not change it: under
+// PR_SET_NO_NEW_PRIVS no execve adds a capability to none.
 func (ch *child) dropIdentity() {
 	p := ch.p
 	id := ch.c.identity
-	if ch.c.walls.namespaces || id.root && ch.c.rt.host.mayBound {
-		for capability := 0; capability <= lastCapability; capability++ {
-			drop := p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0))
-			if capability > everyCapability {
-				drop.Allow(unix.EINVAL)
-			}
-		}
+	if !ch.c.walls.namespaces && id.root && ch.c.rt.host.mayBound {
+		dropBounds(p)
 	}
 	if id.root {
 		user := sandbox.UserID // inside; without a user namespace there is only the host's number

@@ -51,7 +51,8 @@ type container struct {
 	// meter measures the disks of a container without a root of its own.
 	meter diskMeter
 
-	starting sync.Mutex // held by Start and Delete
+	starting sync.Mutex // held by Start, Expect and Delete; guards expected
+	expected *group     // of the next process; nil where none was made ahead
 
 	// cleanups are what Delete waits for: groups on their way out.
 	cleanups sync.WaitGroup
@@ -256,6 +257,7 @@ func (c *container) inner() error {
 	var p spawn.Program
 	forbidUserNamespaces(&p)
 	c.identity.becomeInit(&p)
+	dropBounds(&p) // once, for all of its children
 	_, err := c.init.Do(&p)
 	return err
 }
@@ -309,6 +311,9 @@ func (c *container) Delete(context.Context) error {
 	}
 	c.starting.Lock()
 	defer c.starting.Unlock()
+	if c.expected != nil {
+		c.removeGroup(c.expected)
+	}
 	c.cleanups.Wait()
 	errs = append(errs, c.leftover...)
 	for _, t := range c.files { // which keep the file system, and what a program has left there, in memory

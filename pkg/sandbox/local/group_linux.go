@@ -1,9 +1,11 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -22,13 +24,47 @@ type group struct {
 	cg        *cgroup.Group // nil when this host grants none
 	limits    sandbox.Limits
 	held      heldLimits
-	stopOOM   func()
+	// user is who is in the group and ended by what is called for it; nil until one is.
+	user    atomic.Pointer[process]
+	stopOOM func()
 }
 
 // heldLimits tells which limits a control group holds.
 type heldLimits struct{ memory, processes, cpu bool }
 
-// newGroup makes the group of the container's next process.
+// Expect implements [sandbox.Expecter].
+func (c *container) Expect(l sandbox.Limits) (err error) {
+	c.starting.Lock()
+	defer c.starting.Unlock()
+	c.expected, err = c.newGroup(l)
+	return err
+}
+
+// groupFor is a group for the container's next process: the one that was made for it, if
+// that is like it.
+func (c *container) groupFor(l sandbox.Limits) (*group, error) {
+	g := c.expected
+	c.expected = nil
+	if g == nil {
+		return c.newGroup(l)
+	}
+	if e := g.limits; e.MemoryBytes == l.MemoryBytes && e.Processes == l.Processes && e.CPUs == l.CPUs {
+		return g, nil
+	}
+	c.cleanups.Go(func() { c.removeGroup(g) })
+	return c.newGroup(l)
+}
+
+// removeGroup removes a group, or notes why not.
+func (c *container) removeGroup(g *group) {
+	if err := c.remove(g.delete); err != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.leftover = append(c.leftover, err)
+	}
+}
+
+// newGroup makes a group for the container's next process.
 func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	g := &group{hierarchy: c.rt.host.cgroups, limits: l}
 	if g.hierarchy == nil {
@@ -59,6 +95,9 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	var err error
 	if g.cg, err = c.scope.Create(name, limits); err != nil {
 		return nil, err
+	}
+	if err := g.onOOM(); err != nil {
+		return nil, errors.Join(err, c.remove(g.delete))
 	}
 	return g, nil
 }
@@ -103,12 +142,15 @@ func (g *group) settle() error {
 	return g.cg.SetProcesses(g.limits.Processes)
 }
 
-// onOOM calls kill when the kernel has killed for memory on version 1, where it
-// kills one process; on version 2 it kills the group itself. It must be called
-// before the process is started.
-func (g *group) onOOM(kill func()) (err error) {
-	if g.cg != nil && g.limits.MemoryBytes > 0 {
-		g.stopOOM, err = g.cg.NotifyOOM(kill)
+// onOOM has the group's user be ended when the kernel has killed for memory on version 1,
+// where it kills one process; on version 2 it kills the group itself.
+func (g *group) onOOM() (err error) {
+	if g.limits.MemoryBytes > 0 {
+		g.stopOOM, err = g.cg.NotifyOOM(func() {
+			if user := g.user.Load(); user != nil {
+				user.killOnce()
+			}
+		})
 	}
 	return err
 }

@@ -97,12 +97,10 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 			return err
 		}
 	}
-	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
+	if pr.group, err = pr.c.groupFor(p.Limits); err != nil {
 		return err
 	}
-	if err := pr.group.onOOM(pr.killOnce); err != nil {
-		return err
-	}
+	pr.group.user.Store(pr)
 	if err := pr.c.isolation.CheckStrict(p.Limits); err != nil {
 		return err
 	}
@@ -286,7 +284,7 @@ func (pr *process) abandon() {
 	pr.supervisor.stop()
 	pr.out.Abandon()
 	if pr.group != nil {
-		pr.removeGroup()
+		pr.c.removeGroup(pr.group)
 	}
 }
 
@@ -307,8 +305,10 @@ func (pr *process) finish() {
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
-	pr.group.hurry()
-	pr.c.killRest()
+	if !pr.c.init.Idle() {
+		pr.group.hurry()
+		pr.c.killRest()
+	}
 	fault.Point("rest killed")
 	pr.sampler.stop()
 	pr.Exit.DiskKill = pr.disk.stop()
@@ -325,17 +325,9 @@ func (pr *process) finish() {
 	}
 	err = errors.Join(err, lost, pr.unwatched, pr.gather(exit.Usage))
 	// A millisecond that nobody needs to wait for but Delete.
-	pr.c.cleanups.Go(pr.removeGroup)
+	pr.c.cleanups.Go(func() { pr.c.removeGroup(pr.group) })
 	if err != nil {
 		pr.Err = fmt.Errorf("container %s: %w", pr.c.id, err)
-	}
-}
-
-func (pr *process) removeGroup() {
-	if err := pr.c.remove(pr.group.delete); err != nil {
-		pr.c.mu.Lock()
-		defer pr.c.mu.Unlock()
-		pr.c.leftover = append(pr.c.leftover, err)
 	}
 }
 

@@ -72,7 +72,7 @@ struct step {
 
 struct record {
 	u32 kind, seq;
-	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status
+	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status, with seq 1 if no child is left
 	          // OUTPUT: stream; INPUT: errno
 	u64 usage[12]; // the last one: bytes that follow
 };
@@ -182,35 +182,45 @@ static void adopt(int place, s32 pid)
 }
 
 // reap collects the dead and reports those that were forked here. It returns
-// the last result of wait4: 0 while children live on, -ECHILD when none is left.
+// the last result of wait4: 0 while children live on, -ECHILD when none is left,
+// which the last report then says: a program that has left nothing behind costs
+// one record.
 static s64 reap(void)
 {
+	struct record last = {0};
 	for (;;) {
-		struct record r = {0};
 		u64 usage[18] = {0};
 		s32 status = 0;
 		// WNOHANG, and __WALL: also children that were made without SIGCHLD.
 		s64 pid = call(SYS_wait4, -1, &status, 0x40000001, usage);
 		if (pid == EINTR_)
 			continue;
-		if (pid <= 0)
+		if (pid <= 0) {
+			if (last.a) {
+				idle = pid < 0;
+				report(RECORD_EXIT, idle, last.a, last.b, &last);
+			}
 			return pid;
+		}
 		for (int i = 0; i < used; i++)
 			if (children[i] == pid) {
 				children[i] = 0;
+				if (last.a)
+					report(RECORD_EXIT, 0, last.a, last.b, &last);
 				// struct rusage: utime, stime (each s, us), maxrss, ixrss,
 				// idrss, isrss, minflt, majflt, nswap, inblock, oublock,
 				// msgsnd, msgrcv, nsignals, nvcsw, nivcsw.
-				r.usage[0] = usage[0] * 1000000 + usage[1];
-				r.usage[1] = usage[2] * 1000000 + usage[3];
-				r.usage[2] = usage[4];
-				r.usage[3] = usage[8];
-				r.usage[4] = usage[9];
-				r.usage[5] = usage[11];
-				r.usage[6] = usage[12];
-				r.usage[7] = usage[16];
-				r.usage[8] = usage[17];
-				report(RECORD_EXIT, 0, pid, status, &r);
+				last.a = pid;
+				last.b = status;
+				last.usage[0] = usage[0] * 1000000 + usage[1];
+				last.usage[1] = usage[2] * 1000000 + usage[3];
+				last.usage[2] = usage[4];
+				last.usage[3] = usage[8];
+				last.usage[4] = usage[9];
+				last.usage[5] = usage[11];
+				last.usage[6] = usage[12];
+				last.usage[7] = usage[16];
+				last.usage[8] = usage[17];
 			}
 	}
 }
