@@ -12,6 +12,7 @@ go build -o "$dir/sandbox-run" ./cmd/sandbox-run
 for package in internal/kernel/{cgroup,landlock,netns,notify,seccomp,spawn} internal/instance internal/outlet pkg/sandbox/{local,oci,docker} test/cli; do
 	go test -c -o "$dir/$(echo $package | tr / -).test" ./$package
 done
+cp -r internal/kernel/seccomp/testdata "$dir"
 install -m 755 test/vm/suite.sh "$dir/run.sh"
 install -m 755 test/vm/docker.sh "$dir"
 # Without what is large and no test needs: an engine takes in two megabytes a second there.

@@ -146,9 +146,11 @@ func (c *Connection) Abandon() {
 // pipes: its connections are made by us, after its own call has returned. And
 // what it has tried in its last moment is still refused, and told.
 const (
-	settleAtMost = 500 * time.Millisecond
+	settleAtMost = 5 * time.Second
 	settleEvery  = time.Millisecond
-	// settleQuiet is how long ago the last connection was accepted.
+	// settleStuck is how long nothing may have been accepted while something waits.
+	settleStuck = 500 * time.Millisecond
+	// settleQuiet is how long ago the last connection must have been accepted.
 	settleQuiet = 5 * time.Millisecond
 )
 
@@ -160,7 +162,8 @@ func (c *Connection) Settle() {
 	}
 	tick := time.NewTicker(settleEvery)
 	defer tick.Stop()
-	for end := time.Now().Add(settleAtMost); !c.settled() && time.Now().Before(end); {
+	begun := time.Now()
+	for !c.settled() && time.Since(begun) < settleAtMost && (time.Since(begun) < settleStuck || c.watch.quiet() < settleStuck) {
 		<-tick.C
 	}
 }
@@ -226,6 +229,13 @@ func (w *watch) add(conn net.Conn) {
 			w.conns = append(w.conns, raw)
 		}
 	}
+}
+
+// quiet is how long ago the last connection was accepted.
+func (w *watch) quiet() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Since(w.last)
 }
 
 // forgetClosed is called with mu held.

@@ -181,7 +181,7 @@ func (s *suite) sh(c sandbox.Container, script string) ended {
 func (s *suite) equal(what string, got, want any) {
 	s.Helper()
 	if got != want {
-		s.Errorf("%s is %q, want %q", what, got, want)
+		s.Errorf("%s is %#v, want %#v", what, got, want)
 	}
 }
 
