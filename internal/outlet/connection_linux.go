@@ -146,7 +146,7 @@ func (c *Connection) Abandon() {
 // pipes: its connections are made by us, after its own call has returned. And
 // what it has tried in its last moment is still refused, and told.
 const (
-	settleAtMost = 5 * time.Second
+	settleAtMost = 2 * time.Second
 	settleEvery  = time.Millisecond
 	// settleStuck is how long nothing may have been accepted while something waits.
 	settleStuck = 500 * time.Millisecond

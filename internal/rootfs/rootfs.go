@@ -90,6 +90,6 @@ func Etc(resolvConf string) []EtcFile {
 }
 
 // EscapeOption quotes what means something in a list of overlay directories.
-func EscapeOption(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`).Replace(path)
-}
+func EscapeOption(path string) string { return quoted.Replace(path) }
+
+var quoted = strings.NewReplacer(`\`, `\\`, `:`, `\:`, `,`, `\,`)

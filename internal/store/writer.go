@@ -118,18 +118,29 @@ func (w *writer) batch(first line) []line {
 // write commits a batch and tells whoever waits.
 func (w *writer) write(ctx context.Context, lines []line) {
 	refused := make([]error, len(lines))
-	err := inTransaction(ctx, w.db, func(tx *sql.Tx) error {
-		for i, l := range lines {
-			done, err := tx.StmtContext(ctx, l.statement).ExecContext(ctx, l.args...)
-			if err != nil {
-				return err
-			}
-			if n, err := done.RowsAffected(); err != nil || n != 1 {
-				refused[i] = errors.Join(errRefused, err)
-			}
+	exec := func(i int, statement *sql.Stmt) error {
+		done, err := statement.ExecContext(ctx, lines[i].args...)
+		if err != nil {
+			return err
+		}
+		if n, err := done.RowsAffected(); err != nil || n != 1 {
+			refused[i] = errors.Join(errRefused, err)
 		}
 		return nil
-	})
+	}
+	var err error
+	if len(lines) == 1 { // a statement is a transaction of its own
+		err = exec(0, lines[0].statement)
+	} else {
+		err = inTransaction(ctx, w.db, func(tx *sql.Tx) error {
+			for i, l := range lines {
+				if err := exec(i, tx.StmtContext(ctx, l.statement)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
 	for i, l := range lines {
 		if err := errors.Join(err, refused[i]); l.done != nil {
 			l.done <- err

@@ -45,7 +45,10 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 		}})
 	}
 	if wants == nil {
-		wants = []sandbox.Want{{Spec: spec, Limits: r.input(phase).limits}}
+		wants = []sandbox.Want{{Spec: spec}}
+		if in := r.input(phase); in.tty == nil && !r.req.TraceDenied && !r.mustInstall() {
+			wants[0].First = &sandbox.Process{Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly}
+		}
 	}
 	return wants
 }

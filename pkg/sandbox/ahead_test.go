@@ -71,7 +71,7 @@ type warmContainer struct {
 	starts int
 	last   *warmRunning
 
-	expected Limits
+	expected Process
 }
 
 func (c *warmContainer) ID() string { return c.id }
@@ -80,8 +80,8 @@ func (c *warmContainer) Isolation() Isolation {
 	i.Level = cmp.Or(i.Level, LevelFull)
 	return i
 }
-func (c *warmContainer) Expect(l Limits) error {
-	c.expected = l
+func (c *warmContainer) Expect(_ context.Context, p Process) error {
+	c.expected = p
 	return nil
 }
 func (c *warmContainer) Files(string) (FileTree, error) { return c, nil }

@@ -15,9 +15,9 @@ type Want struct {
 	Spec Spec
 	// Ahead, if not nil, is started in it before there is work for it.
 	Ahead *Ahead
-	// Limits, without Ahead, are those that its first process will have: one that was made
-	// for others will do.
-	Limits Limits
+	// First, without Ahead, is what is known of its first process ([Expecter]), or nil. A
+	// container that was made for another will do.
+	First *Process
 
 	kept bool // it has worked for the spec's tenant
 }
@@ -81,7 +81,7 @@ const (
 	// maxClasses is how many kinds are told apart, of a few KiB each: who asks for
 	// something else each time is not to fill the memory.
 	maxClasses = 1000
-	// baseBytes is what a container takes in the kernel, without any program.
+	// baseBytes is what a container takes in the kernel, without what waits in it.
 	baseBytes = 512 << 10
 )
 
@@ -173,7 +173,7 @@ func (p *pool) take(wants []Want) *prepared {
 		if c == nil {
 			continue
 		}
-		c.want.Limits = w.Limits
+		c.want.First = w.First
 		ready := p.pop(c)
 		if i == 0 && ready == nil {
 			// Once is no demand; and where the makers are behind, more is not sooner.
@@ -399,7 +399,7 @@ func (p *pool) make(c *class) {
 func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	ctx := context.WithoutCancel(p.ctx)
 	p.mu.Lock()
-	limits := c.want.Limits
+	first := c.want.First
 	p.mu.Unlock()
 	made, err := p.runtime.Create(ctx, c.want.Spec)
 	if err != nil {
@@ -407,11 +407,8 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	}
 	ready := &prepared{Container: made, class: c, made: time.Now()}
 	if c.want.Ahead == nil {
-		if e, can := made.(Expecter); can {
-			err = e.Expect(limits)
-		}
-		if err != nil {
-			return nil, errors.Join(err, made.Delete(ctx))
+		if err := expect(ctx, made, first); err != nil && p.opts.Failed != nil {
+			p.opts.Failed(err)
 		}
 		return ready, nil
 	}

@@ -58,18 +58,17 @@ func TestPoolFollowsTheDemand(t *testing.T) {
 	})
 }
 
-// A short run is not held up by the making of what the next will need.
 // What was asked for last is expected next.
 func TestPoolExpectsLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := &warmRuntime{}
 		m := keeps(t, rt, PoolOptions{})
 		few, many := Limits{Processes: 1}, Limits{Processes: 2}
-		m.Prepare(Want{Spec: Spec{Language: "go"}, Limits: few}, 1)
+		m.Prepare(Want{Spec: Spec{Language: "go"}, First: &Process{Limits: few}}, 1)
 		time.Sleep(time.Second)
 		for _, expected := range []Limits{few, many} {
-			c, warm, err := m.Take(t.Context(), Want{Spec: Spec{Language: "go"}, Limits: many})
-			if err != nil || !warm || !reflect.DeepEqual(c.(*warmContainer).expected, expected) {
+			c, warm, err := m.Take(t.Context(), Want{Spec: Spec{Language: "go"}, First: &Process{Limits: many}})
+			if err != nil || !warm || !reflect.DeepEqual(c.(*warmContainer).expected.Limits, expected) {
 				t.Errorf("%+v, warm %v, error %v; want limits %+v", c, warm, err, expected)
 			}
 			if err := m.Delete(t.Context(), c.ID()); err != nil {
@@ -80,6 +79,7 @@ func TestPoolExpectsLimits(t *testing.T) {
 	})
 }
 
+// A short run is not held up by the making of what the next will need.
 func TestPoolRefillsBehindTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := &warmRuntime{}

@@ -47,9 +47,20 @@ type Container interface {
 
 // Expecter is a [Container] that can make ahead what its next process needs.
 type Expecter interface {
-	// Expect says with which limits that process will most probably be started. With
-	// others it is started all the same.
-	Expect(Limits) error
+	// Expect says what is known of the process that will most probably be started: its
+	// limits, its network, what it may only read. Another is started all the same.
+	Expect(ctx context.Context, p Process) error
+}
+
+// expect has a container make ahead what it can of its first process. It is as good without.
+func expect(ctx context.Context, c Container, first *Process) error {
+	e, can := c.(Expecter)
+	if !can || first == nil {
+		return nil
+	}
+	p := *first
+	p.Limits = kernelHeld(p.Limits)
+	return e.Expect(ctx, p)
 }
 
 // Running is a process that was started in a container.

@@ -95,8 +95,13 @@ var scenarios = []scenario{
 	},
 	{
 		name:    "compile",
-		request: api.Request{Language: "c", Code: "#include <stdio.h>\nint main(void) { puts(\"compiled\"); }"},
+		request: api.Request{Language: "c", Code: "#include <stdio.h>\nint main(void) { puts(\"compiled\"); }", Recompile: true},
 		status:  api.StatusOK, stdout: "compiled\n", needs: "gcc",
+	},
+	{
+		name:    "compiled before",
+		request: api.Request{Language: "c", Code: "#include <stdio.h>\nint main(void) { puts(\"kept\"); }"},
+		status:  api.StatusOK, stdout: "kept\n", needs: "gcc",
 	},
 	{
 		name:    "network",

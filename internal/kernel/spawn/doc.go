@@ -31,6 +31,7 @@
 //	FAILED  seq, step, errno  a step failed: in init itself, or in the child it forked
 //	EXIT    pid, status, rusage, last  a child that was forked here ended, and, if last, no child is left
 //	IDLE                    no child is left, and no EXIT has said so
+//	READY   seq             execve is next, by a child that has waited
 //	FILES   seq             carries descriptors, sent by a program's own step
 //
 // A container into which no descriptor can be passed is served over init's standard
@@ -43,8 +44,10 @@
 //	OUTPUT  stream, bytes init to host: what a program has written; none is the end
 //	TAKEN   errno         init to host: the chunk is the program's, or nobody's
 //
-// For one message, FAILED of a child comes before DONE, because programs are
-// forked with CLONE_VFORK: init waits until the child has called execve. An
+// For one message, FAILED of a child comes before DONE where it is forked with
+// CLONE_VFORK: init waits until the child has called execve. One that is not has a
+// socket of its own and waits there for messages, of which the last ends with READY
+// and execve. An
 // init whose socket reaches end of file ends, and with it all that it holds.
 //
 // The protocol is not an interface between trust domains in one direction: init

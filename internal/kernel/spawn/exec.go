@@ -77,7 +77,8 @@ func (p *Program) HoldOnly(capset int, capabilities uint32) {
 }
 
 // Seccomp appends the installation of a filter, 8 bytes an instruction. It belongs
-// right before Exec: what is appended behind it must pass the filter.
+// behind all that takes something away: what is appended after it must pass the filter, and
+// what a child that waits does, too (recvmsg, sendto, openat, dup3, chdir, execve).
 func (p *Program) Seccomp(seccomp int, filter []byte, flags uint) Call {
 	const setModeFilter = 1                                                         // SECCOMP_SET_MODE_FILTER
 	program := binary.NativeEndian.AppendUint64(nil, uint64(uint16(len(filter)/8))) // struct sock_fprog: length, pointer

@@ -2,6 +2,7 @@ package spawn
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 
@@ -56,6 +57,31 @@ func (s *Server) Fork(n Namespaced) (*Init, error) {
 		return nil, err
 	}
 	return &Init{Server: newServer(ours, 0), PID: reply.PID, Pidfd: reply.Files[0]}, nil
+}
+
+// NewWaiter makes what tells a child its command later ([Program.Await]), and the socket that
+// the child is to have, which the caller closes.
+func NewWaiter() (waiter *Server, socket int, err error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, -1, err
+	}
+	return newServer(ours, 0), theirs, nil
+}
+
+// Become has a child that waits carry out a program whose last steps are [Program.Ready] and
+// execve. Its error is a [*StepError] when it has not become that, and is still there.
+func (s *Server) Become(p *Program) error {
+	d := s.do(p)
+	switch {
+	case d.ready && errors.Is(d.err, ErrGone): // execve has closed its socket
+		return nil
+	case d.err == nil:
+		return errors.New("a child that was to become a program goes on waiting")
+	case errors.Is(d.err, ErrGone):
+		return errors.New("a child that waited to become a program has ended")
+	}
+	return d.err
 }
 
 // Kill ends the init and, where it is pid 1 of a namespace, all that is in it.

@@ -181,6 +181,13 @@ func (p *Program) Fork(name string, number int, args []Arg, child func()) Call {
 // Serve turns the process into a server on descriptor 3. It does not return.
 func (p *Program) Serve() { p.Call("serve", callServe) }
 
+// Await has a forked child wait for programs on descriptor 3, a socket of its own, which
+// execve closes and whose end ends it ([NewWaiter]).
+func (p *Program) Await() { p.Call("wait for a command", callAwait) }
+
+// Ready has a child that waited say that execve is next.
+func (p *Program) Ready() { p.Call("say that execve is next", callReady) }
+
 // KillTree kills every descendant of a server that is their subreaper and not
 // pid 1 of a namespace.
 func (p *Program) KillTree() { p.Call("kill the process tree", callKillTree) }

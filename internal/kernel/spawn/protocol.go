@@ -22,6 +22,8 @@ const (
 	callKillTree = 0xffff0002
 	callCopy     = 0xffff0003
 	callCarry    = 0xffff0004
+	callAwait    = 0xffff0005
+	callReady    = 0xffff0006
 
 	recordDone   = 1
 	recordFailed = 2
@@ -30,4 +32,5 @@ const (
 	recordFiles  = 5
 	recordOutput = 6
 	recordInput  = 7
+	recordReady  = 8
 )

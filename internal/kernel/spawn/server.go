@@ -90,6 +90,7 @@ type pending struct {
 	seq     uint32
 	reply   Reply
 	err     error         // the step that failed
+	ready   bool          // execve is next
 	done    chan struct{} // closed when nothing more will come
 }
 
@@ -128,12 +129,17 @@ func serve(conn transport) *Server {
 // Do has a program carried out and waits until all its steps were made. Its
 // error is a [*StepError] when a step failed.
 func (s *Server) Do(p *Program) (Reply, error) {
+	d := s.do(p)
+	return d.reply, d.err
+}
+
+func (s *Server) do(p *Program) *pending {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.seq++
 	message, err := p.encode(s.seq)
 	if err != nil {
-		return Reply{}, err
+		return &pending{err: err}
 	}
 	d := s.begin(p, s.seq)
 	if err := s.send(message, p.files); err != nil {
@@ -146,7 +152,7 @@ func (s *Server) Do(p *Program) (Reply, error) {
 		closeAll(d.reply.Files)
 		d.reply.Files = nil
 	}
-	return d.reply, d.err
+	return d
 }
 
 // begin makes a program the one that records answer.
@@ -224,6 +230,15 @@ func (s *Server) WaitIdle() {
 	}
 }
 
+// Lives tells whether a process that a program of this server forked has not ended, as far as
+// is known.
+func (s *Server) Lives(pid int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	exit, ours := s.children[pid]
+	return ours && exit == nil && !s.gone
+}
+
 // Idle tells whether this init has said that no process of its is left. It has said so of
 // what a process leaves behind once that was waited for; one that has ended says nothing.
 func (s *Server) Idle() bool {
@@ -290,6 +305,10 @@ func (s *Server) note(r record) error {
 		}
 		s.busy = s.busy && r.seq != exitLast
 		s.cond.Broadcast()
+	case recordReady:
+		if s.answers(r) {
+			s.doing.ready = true
+		}
 	case recordIdle:
 		s.busy = false
 		s.cond.Broadcast()

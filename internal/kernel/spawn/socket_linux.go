@@ -104,7 +104,7 @@ func (s *socket) read() (record, error) {
 	switch {
 	case n != recordSize || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
 		err = fmt.Errorf("a record of %d bytes and %d descriptors", n, len(files)) // 0: end of file
-	case r.kind < recordDone || r.kind > recordFiles:
+	case (r.kind < recordDone || r.kind > recordFiles) && r.kind != recordReady:
 		err = fmt.Errorf("a record of the kind %d", r.kind)
 	case len(files) > 0 && r.kind != recordFiles:
 		err = fmt.Errorf("descriptors with a record of the kind %d", r.kind)

@@ -2,7 +2,10 @@ package language
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -205,12 +209,13 @@ func hide(dirs ...string) []sandbox.Mount {
 	return mounts
 }
 
+// holdsAnything takes what cannot be looked into for something that must not be seen.
 func holdsAnything(dir string) bool {
 	file, err := os.Open(dir)
 	if err != nil {
-		return false
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
 	defer file.Close()
-	names, _ := file.Readdirnames(1)
-	return len(names) > 0
+	_, err = file.Readdirnames(1)
+	return !errors.Is(err, io.EOF)
 }

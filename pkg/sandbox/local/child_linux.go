@@ -27,7 +27,8 @@ var (
 
 // child appends what a forked child does to become the program: take its
 // streams, give up everything else, and execute. The order matters: ids before
-// the filter, the filter last (CVE classes of dify-sandbox and firedancer).
+// the filter, the filter behind all that is taken away (CVE classes of dify-sandbox
+// and firedancer).
 type child struct {
 	p        *spawn.Program
 	c        *container
@@ -36,20 +37,29 @@ type child struct {
 	streams  [3]spawn.Arg // what 0, 1 and 2 are
 	opened   []spawn.Arg  // descriptors of init's to close afterwards
 	terminal bool
+	socket   spawn.Arg // that it waits on, if it does
 	limits   []spawn.Limit
 	cores    []byte // cpu_set_t of the only cores to run on, or nil
+	waited   bool   // it has everything but its command
 	filter   []byte // seccomp program, 8 bytes an instruction
 	notify   uint   // flags of seccomp(2) for a filter that asks, whose listener init sends; else 0
 }
 
-func (ch *child) build() error {
+// enclose appends all that stands around the program.
+func (ch *child) enclose() error {
 	p := ch.p
 	p.Call("setsid", unix.SYS_SETSID)
 	for i, fd := range ch.streams {
 		p.Call("dup3", unix.SYS_DUP3, fd, spawn.FD(i), spawn.Value(0))
 	}
-	// Not closed but closed by execve: the socket tells of failures until then.
-	p.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(3), spawn.Value(uint32(1<<32-1)), spawn.Value(unix.CLOSE_RANGE_CLOEXEC))
+	// Not closed but closed by execve: the socket tells of failures until then. What waits
+	// has a socket of its own, and nothing else.
+	rest, how := 3, unix.CLOSE_RANGE_CLOEXEC
+	if ch.socket != (spawn.Arg{}) {
+		p.Call("dup3", unix.SYS_DUP3, ch.socket, spawn.FD(3), spawn.Value(unix.O_CLOEXEC))
+		rest, how = 4, 0
+	}
+	p.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(rest), spawn.Value(uint32(1<<32-1)), spawn.Value(how))
 	if ch.terminal {
 		p.Call("ioctl TIOCSCTTY", unix.SYS_IOCTL, spawn.FD(0), spawn.Value(unix.TIOCSCTTY), spawn.Value(0))
 	}
@@ -76,7 +86,6 @@ func (ch *child) build() error {
 	if ch.c.walls.ids {
 		ch.dropIdentity()
 	}
-	p.Chdir(unix.SYS_CHDIR, ch.process.Dir)
 	p.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
 	if ch.c.walls.seccomp {
 		install := p.Seccomp(unix.SYS_SECCOMP, ch.filter, ch.notify)
@@ -84,12 +93,20 @@ func (ch *child) build() error {
 			p.SendFiles(install.Save())
 		}
 	}
+	return nil
+}
+
+// become appends the program itself.
+func (ch *child) become() {
+	ch.p.Chdir(unix.SYS_CHDIR, ch.process.Dir)
 	env := ch.process.Env
 	if fault.Off("environment", "of the server") {
 		env = append(os.Environ(), env...) //nolint:forbidigo // this is what must not happen
 	}
-	p.Exec(unix.SYS_EXECVE, ch.process.Args, env)
-	return nil
+	if ch.waited {
+		ch.p.Ready()
+	}
+	ch.p.Exec(unix.SYS_EXECVE, ch.process.Args, env)
 }
 
 // lastCapability is CAP_CHECKPOINT_RESTORE, the newest in Linux 6.18; numbers
@@ -117,7 +134,7 @@ func dropBounds(p *spawn.Program) {
 func (ch *child) dropIdentity() {
 	p := ch.p
 	id := ch.c.identity
-	if !ch.c.walls.namespaces && id.root && ch.c.rt.host.mayBound {
+	if !ch.c.walls.namespaces && id.root && ch.c.rt.host.mayBound || fault.Off("namespace", "user") {
 		dropBounds(p)
 	}
 	if id.root {

@@ -52,7 +52,7 @@ type container struct {
 	meter diskMeter
 
 	starting sync.Mutex // held by Start, Expect and Delete; guards expected
-	expected *group     // of the next process; nil where none was made ahead
+	expected *process   // that the next may become; nil where none waits
 
 	// cleanups are what Delete waits for: groups on their way out.
 	cleanups sync.WaitGroup
@@ -311,9 +311,13 @@ func (c *container) Delete(context.Context) error {
 	}
 	c.starting.Lock()
 	defer c.starting.Unlock()
-	if c.expected != nil {
-		c.removeGroup(c.expected)
+	c.mu.Lock()
+	running = c.running // if one was about to start
+	c.mu.Unlock()
+	if running != nil {
+		<-running.Done()
 	}
+	c.expected.forget()
 	c.cleanups.Wait()
 	errs = append(errs, c.leftover...)
 	for _, t := range c.files { // which keep the file system, and what a program has left there, in memory

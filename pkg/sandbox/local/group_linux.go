@@ -1,11 +1,9 @@
 package local
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,36 +22,11 @@ type group struct {
 	cg        *cgroup.Group // nil when this host grants none
 	limits    sandbox.Limits
 	held      heldLimits
-	// user is who is in the group and ended by what is called for it; nil until one is.
-	user    atomic.Pointer[process]
-	stopOOM func()
+	stopOOM   func()
 }
 
 // heldLimits tells which limits a control group holds.
 type heldLimits struct{ memory, processes, cpu bool }
-
-// Expect implements [sandbox.Expecter].
-func (c *container) Expect(l sandbox.Limits) (err error) {
-	c.starting.Lock()
-	defer c.starting.Unlock()
-	c.expected, err = c.newGroup(l)
-	return err
-}
-
-// groupFor is a group for the container's next process: the one that was made for it, if
-// that is like it.
-func (c *container) groupFor(l sandbox.Limits) (*group, error) {
-	g := c.expected
-	c.expected = nil
-	if g == nil {
-		return c.newGroup(l)
-	}
-	if e := g.limits; e.MemoryBytes == l.MemoryBytes && e.Processes == l.Processes && e.CPUs == l.CPUs {
-		return g, nil
-	}
-	c.cleanups.Go(func() { c.removeGroup(g) })
-	return c.newGroup(l)
-}
 
 // removeGroup removes a group, or notes why not.
 func (c *container) removeGroup(g *group) {
@@ -64,7 +37,7 @@ func (c *container) removeGroup(g *group) {
 	}
 }
 
-// newGroup makes a group for the container's next process.
+// newGroup makes a group for a process of the container.
 func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	g := &group{hierarchy: c.rt.host.cgroups, limits: l}
 	if g.hierarchy == nil {
@@ -96,9 +69,6 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	if g.cg, err = c.scope.Create(name, limits); err != nil {
 		return nil, err
 	}
-	if err := g.onOOM(); err != nil {
-		return nil, errors.Join(err, c.remove(g.delete))
-	}
 	return g, nil
 }
 
@@ -124,14 +94,14 @@ func (g *group) leave(p *spawn.Program) {
 	}
 }
 
-// fork appends the fork of the program. Init waits until the child has called
-// execve.
-func (g *group) fork(p *spawn.Program, child func()) {
+// fork appends the fork of the program. With CLONE_VFORK init waits until the child
+// has called execve.
+func (g *group) fork(p *spawn.Program, flags uintptr, child func()) {
 	var dir *os.File
 	if g.cg != nil {
 		dir, _ = g.cg.V2Dir()
 	}
-	p.ForkInto(dir, "fork", unix.CLONE_VFORK, spawn.Arg{}, child)
+	p.ForkInto(dir, "fork", flags, spawn.Arg{}, child)
 }
 
 // settle takes back what was allowed while init was in the group to fork.
@@ -142,15 +112,12 @@ func (g *group) settle() error {
 	return g.cg.SetProcesses(g.limits.Processes)
 }
 
-// onOOM has the group's user be ended when the kernel has killed for memory on version 1,
-// where it kills one process; on version 2 it kills the group itself.
-func (g *group) onOOM() (err error) {
-	if g.limits.MemoryBytes > 0 {
-		g.stopOOM, err = g.cg.NotifyOOM(func() {
-			if user := g.user.Load(); user != nil {
-				user.killOnce()
-			}
-		})
+// onOOM calls kill when the kernel has killed for memory on version 1, where it
+// kills one process; on version 2 it kills the group itself. It must be called
+// before the process is started.
+func (g *group) onOOM(kill func()) (err error) {
+	if g.cg != nil && g.limits.MemoryBytes > 0 {
+		g.stopOOM, err = g.cg.NotifyOOM(kill)
 	}
 	return err
 }

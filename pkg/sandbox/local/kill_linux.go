@@ -95,10 +95,13 @@ func (c *container) tell(p *spawn.Program) error {
 
 // ask has init make calls that end a program, and waits for no init that does
 // not answer.
-func (c *container) ask(p *spawn.Program) error {
+func (c *container) ask(p *spawn.Program) error { return c.answered(c.init.Server, p) }
+
+// answered has init, or a child of its, make calls.
+func (c *container) answered(by *spawn.Server, p *spawn.Program) error {
 	answered := make(chan struct{})
 	timer := time.AfterFunc(silence, func() { c.rouse(answered) })
-	_, err := c.init.Do(p)
+	_, err := by.Do(p)
 	timer.Stop()
 	close(answered)
 	return err

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -21,6 +22,33 @@ func TestConformance(t *testing.T) {
 			}})
 		})
 	}
+	t.Run("full, expected", func(t *testing.T) {
+		sandboxtest.Run(t, sandboxtest.Options{Level: sandbox.LevelFull, OwnNamespaces: true, Open: func(t *testing.T) sandbox.Runtime {
+			rt, err := local.New(local.Options{RuntimeDir: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return expectant{rt}
+		}})
+	})
+}
+
+// expectant is a runtime whose containers expect each process before it is started.
+type expectant struct{ sandbox.Runtime }
+
+func (rt expectant) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
+	c, err := rt.Runtime.Create(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return expecting{c}, nil
+}
+
+type expecting struct{ sandbox.Container }
+
+func (c expecting) Start(ctx context.Context, p sandbox.Process) (sandbox.Running, error) {
+	_ = c.Container.(sandbox.Expecter).Expect(ctx, sandbox.Process{Limits: p.Limits, Network: p.Network, ReadOnly: p.ReadOnly}) // what may not be is refused by Start
+	return c.Container.Start(ctx, p)
 }
 
 // Where no control group holds the CPU limit, whole cores are all there is: a

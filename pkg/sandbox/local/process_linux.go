@@ -37,6 +37,9 @@ type process struct {
 	disk       *diskSampler // nil where the file system holds its limit
 	kill       sync.Once
 	unwatched  error // why its memory is not watched, where it must be
+
+	expected sandbox.Process // of one that was forked ahead, what is known of it
+	waiter   *spawn.Server   // tells it the rest
 }
 
 // Start implements [sandbox.Container].
@@ -46,15 +49,12 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	if err := c.mayStart(p); err != nil {
 		return nil, err
 	}
-	p = c.resolving(c.translate(p))
-	pr := &process{Ending: alive.NewEnding(), c: c}
-	if err := pr.prepare(ctx, p); err != nil {
-		pr.abandon()
-		return nil, err
+	if len(p.Args) == 0 {
+		return nil, errors.New("no program to start")
 	}
-	fault.Point("process prepared")
-	if err := pr.launch(p); err != nil {
-		pr.abandon()
+	p = c.resolving(c.translate(p))
+	pr, err := c.begin(ctx, p)
+	if err != nil {
 		return nil, err
 	}
 	pr.streams.start(p, pr.killOnce)
@@ -67,6 +67,29 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	return pr, nil
 }
 
+// begin starts the process that was expected, if p is it, and a new one otherwise.
+func (c *container) begin(ctx context.Context, p sandbox.Process) (pr *process, err error) {
+	pr, c.expected = c.expected, nil
+	switch {
+	case pr != nil && pr.fits(p):
+		err = pr.become(p)
+	default:
+		if pr != nil {
+			pr.abandon()
+		}
+		pr = &process{Ending: alive.NewEnding(), c: c}
+		if err = pr.prepare(ctx, p); err == nil {
+			fault.Point("process prepared")
+			err = pr.launch(p)
+		}
+	}
+	if err != nil {
+		pr.abandon()
+		return nil, err
+	}
+	return pr, nil
+}
+
 func (c *container) mayStart(p sandbox.Process) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,9 +98,6 @@ func (c *container) mayStart(p sandbox.Process) error {
 	}
 	if c.running != nil && !c.running.Ended() {
 		return errRunning
-	}
-	if len(p.Args) == 0 {
-		return errors.New("no program to start")
 	}
 	return p.Limits.Validate()
 }
@@ -97,10 +117,12 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 			return err
 		}
 	}
-	if pr.group, err = pr.c.groupFor(p.Limits); err != nil {
+	if pr.group, err = pr.c.newGroup(p.Limits); err != nil {
 		return err
 	}
-	pr.group.user.Store(pr)
+	if err := pr.group.onOOM(pr.killOnce); err != nil {
+		return err
+	}
 	if err := pr.c.isolation.CheckStrict(p.Limits); err != nil {
 		return err
 	}
@@ -114,10 +136,22 @@ func (pr *process) prepare(ctx context.Context, p sandbox.Process) (err error) {
 
 // launch has init fork the program and returns when it was executed.
 func (pr *process) launch(p sandbox.Process) error {
+	pr.started = time.Now()
+	files, err := pr.fork(p, unix.CLONE_VFORK, -1, (*child).become)
+	if err != nil {
+		return pr.c.startError(p, err)
+	}
+	fault.Point("process started")
+	return pr.take(p, files)
+}
+
+// fork has init fork a child that has everything but what end gives it, with a socket if that
+// is not -1, and returns the descriptors that it has sent.
+func (pr *process) fork(p sandbox.Process, flags uintptr, socket int, end func(*child)) ([]*os.File, error) {
 	var program spawn.Program
 	filter, err := pr.filter(p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ch := child{
 		p: &program, c: pr.c, process: p, network: pr.policy.Mode,
@@ -128,29 +162,33 @@ func (pr *process) launch(p sandbox.Process) error {
 	if pr.supervised() {
 		ch.notify, _ = notify.FilterFlags() // it has worked before
 	}
+	if socket >= 0 {
+		ch.socket = program.File(socket)
+	}
 	pr.openStreamsInside(&ch, p)
 	pr.group.enter(&program)
-	pr.group.fork(&program, func() { err = ch.build() })
+	pr.group.fork(&program, flags, func() {
+		err = ch.enclose()
+		end(&ch)
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pr.group.leave(&program)
 	for _, fd := range ch.opened {
 		program.Call("close", unix.SYS_CLOSE, fd)
 	}
-	pr.started = time.Now()
 	reply, err := pr.c.init.Do(&program)
 	pr.streams.closeTheirs()
 	if err != nil {
-		return pr.c.startError(p, err)
+		return nil, err
 	}
-	fault.Point("process started")
 	pr.pid = reply.PID
 	if err := pr.group.settle(); err != nil {
 		closeFiles(reply.Files)
-		return err
+		return nil, err
 	}
-	return pr.take(p, reply.Files)
+	return reply.Files, nil
 }
 
 // filter is the process's seccomp program.
@@ -278,13 +316,16 @@ func (pr *process) abandon() {
 		_ = pr.c.tell(&p)
 		pr.c.killRest()
 	}
+	if pr.waiter != nil {
+		_ = pr.waiter.Close()
+	}
 	if pr.streams != nil {
 		pr.streams.close()
 	}
 	pr.supervisor.stop()
 	pr.out.Abandon()
 	if pr.group != nil {
-		pr.c.removeGroup(pr.group)
+		pr.c.cleanups.Go(func() { pr.c.removeGroup(pr.group) })
 	}
 }
 
@@ -305,7 +346,7 @@ func (pr *process) finish() {
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
-	if !pr.c.init.Idle() {
+	if !pr.c.walls.namespaces || !pr.c.init.Idle() {
 		pr.group.hurry()
 		pr.c.killRest()
 	}

@@ -69,6 +69,21 @@ func pipe(ours, owner int) (theirs int, file *os.File, err error) {
 	return fds[1-ours], os.NewFile(uintptr(fds[ours]), "pipe"), nil
 }
 
+// without closes our ends of the pipes that p has no use for, and tells which those are.
+func (s *streams) without(p sandbox.Process) (missing []int) {
+	for i, stream := range []struct {
+		wanted bool
+		pipe   **os.File
+	}{{p.Stdin != nil, &s.stdin}, {p.Stdout != nil, &s.stdout}, {p.Stderr != nil, &s.stderr}} {
+		if !stream.wanted {
+			(*stream.pipe).Close()
+			*stream.pipe = nil
+			missing = append(missing, i)
+		}
+	}
+	return missing
+}
+
 // closeTheirs closes our copies of the program's ends.
 func (s *streams) closeTheirs() {
 	for i, fd := range s.theirs {

@@ -45,6 +45,8 @@ enum {
 	CALL_KILLTREE = 0xffff0002, // kill and reap every descendant
 	CALL_COPY = 0xffff0003,     // the result is the first argument
 	CALL_CARRY = 0xffff0004,    // carry stream a[0] through descriptor a[1]
+	CALL_AWAIT = 0xffff0005,    // of a child: carry out what a socket of its own says
+	CALL_READY = 0xffff0006,    // say that execve is next
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
@@ -52,6 +54,7 @@ enum {
 	RECORD_IDLE = 4,
 	RECORD_OUTPUT = 6, // and the bytes; none: that was all
 	RECORD_INPUT = 7,  // the bytes were taken, or nobody will: errno
+	RECORD_READY = 8,
 };
 
 // Without a socket `files` is the size of the answer: so many bytes behind the
@@ -187,6 +190,9 @@ static void adopt(int place, s32 pid)
 // one record.
 static s64 reap(void)
 {
+	// struct rusage: utime, stime (each s, us), maxrss, ixrss, idrss, isrss, minflt,
+	// majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, nvcsw, nivcsw.
+	static const u8 kept[] = {4, 8, 9, 11, 12, 16, 17};
 	struct record last = {0};
 	for (;;) {
 		u64 usage[18] = {0};
@@ -195,32 +201,22 @@ static s64 reap(void)
 		s64 pid = call(SYS_wait4, -1, &status, 0x40000001, usage);
 		if (pid == EINTR_)
 			continue;
-		if (pid <= 0) {
-			if (last.a) {
-				idle = pid < 0;
-				report(RECORD_EXIT, idle, last.a, last.b, &last);
-			}
-			return pid;
+		if (last.a) {
+			if (pid < 0)
+				idle = 1;
+			report(RECORD_EXIT, pid < 0, last.a, last.b, &last);
+			last.a = 0;
 		}
+		if (pid <= 0)
+			return pid;
 		for (int i = 0; i < used; i++)
 			if (children[i] == pid) {
 				children[i] = 0;
-				if (last.a)
-					report(RECORD_EXIT, 0, last.a, last.b, &last);
-				// struct rusage: utime, stime (each s, us), maxrss, ixrss,
-				// idrss, isrss, minflt, majflt, nswap, inblock, oublock,
-				// msgsnd, msgrcv, nsignals, nvcsw, nivcsw.
-				last.a = pid;
-				last.b = status;
+				last.a = pid, last.b = status;
 				last.usage[0] = usage[0] * 1000000 + usage[1];
 				last.usage[1] = usage[2] * 1000000 + usage[3];
-				last.usage[2] = usage[4];
-				last.usage[3] = usage[8];
-				last.usage[4] = usage[9];
-				last.usage[5] = usage[11];
-				last.usage[6] = usage[12];
-				last.usage[7] = usage[16];
-				last.usage[8] = usage[17];
+				for (u32 k = 0; k < sizeof kept; k++)
+					last.usage[2 + k] = usage[kept[k]];
 			}
 	}
 }
@@ -325,6 +321,7 @@ static void killtree(void)
 }
 
 void serve(void);
+static s64 receive(void);
 static s64 carry(u64 stream, s64 fd);
 static void report_bytes(u32 kind, u32 seq, s32 a, u8 *bytes, u64 n);
 
@@ -344,6 +341,11 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			ret = EAGAIN_;
 		else if (s->call == CALL_SERVE)
 			serve();
+		else if (s->call == CALL_AWAIT) {
+			while (receive() > 0); // until execve
+			quit(126);
+		} else if (s->call == CALL_READY)
+			report(RECORD_READY, h->seq, 0, 0, 0);
 		else if (s->call == CALL_KILLTREE)
 			killtree();
 		else if (s->call == CALL_COPY)
