@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/internal/posture"
@@ -99,8 +100,13 @@ func (f *fakeEngine) play(ctx context.Context, s step, job Job, sink executor.Si
 		}
 		return send(api.Event{Type: api.EventStdout, Data: string(data)})
 	case "wait":
-		os.WriteFile("pid", []byte(itoa(os.Getpid())), 0o600)
-		<-ctx.Done()
+		os.WriteFile("pid.new", []byte(itoa(os.Getpid())), 0o600)
+		os.Rename("pid.new", "pid") // who waits for it finds it whole
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute): // of a session that failed, which nobody ends
+			return nil, errors.New("nobody has ended this run")
+		}
 		os.WriteFile("stopped", nil, 0o600)
 		return nil, nil
 	case "file":

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -107,19 +106,12 @@ func (c Command) version() string {
 	return c.Version
 }
 
-// collectSeldom has Go's collector wait until there is five times what was live, unless GOGC
-// says otherwise: that is a few megabytes in a server, which else collects at every tenth run.
-func (c Command) collectSeldom() {
-	const seldom = 400
-	if !slices.ContainsFunc(c.Environ, func(kv string) bool { _, is := strings.CutPrefix(kv, "GOGC="); return is }) {
-		debug.SetGCPercent(seldom)
-	}
-}
-
 // serve is the whole life of a server.
 func (c Command) serve(cfg config.Config) error {
 	log := slog.New(slog.NewJSONHandler(c.Stderr, nil))
-	c.collectSeldom()
+	if !slices.ContainsFunc(c.Environ, func(kv string) bool { _, is := strings.CutPrefix(kv, "GOGC="); return is }) {
+		collectSeldom()
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	untrace, err := tracing.Start(ctx, "sandbox-server", c.version(), os.Getenv)

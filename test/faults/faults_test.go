@@ -129,7 +129,7 @@ func (s *server) one(t *testing.T, to target, f fault, sc scenario) bool {
 	case why == "":
 	case a.err != nil && tr.broke() && a.took < caller.Timeout: // its connection was what failed
 		why = ""
-	case to.name == "init" && tr.programs > 0 && (tr.programs == len(tr.failed) || a.filtered()): // what the program made of it is its own
+	case to.name == "init" && (tr.programs > 0 && tr.programs == len(tr.failed) || a.filtered()): // what the program made of it is its own
 		why = ""
 	}
 	note(to, f, sc, a)
