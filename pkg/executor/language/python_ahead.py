@@ -28,6 +28,22 @@ def wait():
             data += part
         return data
 
+    # Of what is here the collector finds nothing at the end, where it looks three times.
+    # What is frozen it does not look at. __main__, which is the program's, is made anew for
+    # that, and what a program might notice is undone below.
+    known = "gc" in sys.modules
+    import gc
+
+    frozen = hasattr(gc, "freeze") and not gc.get_freeze_count()  # 3.12 has some of its own
+    if frozen:
+        gc.freeze()
+        new = type(sys)("__main__")
+        new.__dict__.update(sys.modules["__main__"].__dict__)
+        sys.modules["__main__"] = new
+        del new
+    if not known:
+        del sys.modules["gc"]
+
     environment, script = [], None
     os.write(1, b"\x06")
     for text in read(int(read(8), 16)).split(b"\0")[:-1]:
@@ -49,8 +65,20 @@ def wait():
         os.environb.clear()
         os.environb.update(environment)
 
+    # A program that speaks of the collector, or of the end of an object, has it as ever; what
+    # one of several files speaks of nobody reads.
+    names = os.listdir(".")
+    if frozen:
+        source = b"gc"
+        if len(names) == 1:
+            program = os.open(names[0], os.O_RDONLY)
+            source = os.read(program, 1 << 20)
+            os.close(program)
+        if len(source) == 1 << 20 or any(word in source for word in (b"gc", b"__del__", b"ref", b"final", b"exec")):
+            gc.unfreeze()
+
     # A file beside the program comes before a module of the standard library.
-    for name in os.listdir(".") if STANDARD else ():
+    for name in names if STANDARD else ():
         if name.partition(".")[0] in sys.modules and name != "main.py":
             for name in frozenset(sys.modules) - plain:
                 del sys.modules[name]
