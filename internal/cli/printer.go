@@ -55,7 +55,7 @@ type cut struct {
 
 // take returns what may be passed on of p, and whether this is the first time
 // that something may not.
-func (c *cut) take(p []byte) (rest []byte, firstCut bool) {
+func (c *cut) take(p string) (rest string, firstCut bool) {
 	if !c.on || int64(len(p)) <= c.left {
 		c.left -= int64(len(p))
 		return p, false
@@ -67,24 +67,25 @@ func (c *cut) take(p []byte) (rest []byte, firstCut bool) {
 
 // write passes program output on to the stream it was written to, and returns
 // what of it came through and whether this is where it was cut.
-func (o *output) write(kind api.EventType, data []byte) (shown []byte, firstCut bool, err error) {
+func (o *output) write(kind api.EventType, data string) (shown string, firstCut bool, err error) {
 	w, c := o.stdout, &o.cutStdout
 	if kind == api.EventStderr {
 		w, c = o.stderr, &o.cutStderr
 	}
 	shown, firstCut = c.take(data)
 	if len(shown) > 0 {
-		_, err = w.Write(shown)
+		_, err = io.WriteString(w, shown)
 	}
 	return shown, firstCut, err
 }
 
-// eventBytes are the exact bytes of a stdout or stderr event.
-func eventBytes(e api.Event) ([]byte, error) {
-	if e.DataBase64 != "" {
-		return base64.StdEncoding.DecodeString(e.DataBase64)
+// written are the exact bytes of a stdout or stderr event.
+func written(e api.Event) (string, error) {
+	if e.DataBase64 == "" {
+		return e.Data, nil
 	}
-	return []byte(e.Data), nil
+	data, err := base64.StdEncoding.DecodeString(e.DataBase64)
+	return string(data), err
 }
 
 // resultStderr are the exact bytes of a result's standard error.
@@ -120,7 +121,7 @@ func (p *rawPrinter) event(e api.Event) error {
 		if p.phase != "" && p.phase != api.PhaseRun {
 			return nil
 		}
-		data, err := eventBytes(e)
+		data, err := written(e)
 		if err == nil {
 			_, _, err = p.write(e.Type, data)
 		}

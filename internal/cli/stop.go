@@ -104,18 +104,21 @@ type patientWriter struct {
 	w       io.Writer
 	giveUp  <-chan struct{}
 	started bool
-	chunks  chan []byte
+	chunks  chan string
 	results chan error
 	failed  error
 }
 
 func newPatientWriter(w io.Writer, giveUp <-chan struct{}) *patientWriter {
-	return &patientWriter{w: w, giveUp: giveUp, chunks: make(chan []byte), results: make(chan error, 1)}
+	return &patientWriter{w: w, giveUp: giveUp, chunks: make(chan string), results: make(chan error, 1)}
 }
 
 // Write writes p or fails for good: with errGone when nobody reads any more,
 // with errStuck when nobody reads and a signal came.
-func (p *patientWriter) Write(data []byte) (int, error) {
+func (p *patientWriter) Write(data []byte) (int, error) { return p.WriteString(string(data)) }
+
+// WriteString is Write of what nobody changes, and so of no copy.
+func (p *patientWriter) WriteString(data string) (int, error) {
 	if p.failed != nil {
 		return 0, p.failed
 	}
@@ -141,7 +144,7 @@ func (p *patientWriter) Write(data []byte) (int, error) {
 
 func (p *patientWriter) loop() {
 	for chunk := range p.chunks {
-		_, err := p.w.Write(chunk)
+		_, err := io.WriteString(p.w, chunk)
 		p.results <- err
 	}
 }

@@ -81,7 +81,7 @@ func TestCut(t *testing.T) {
 	c := cut{on: true, left: 5}
 	var got []string
 	for _, chunk := range []string{"abc", "def", "g"} {
-		rest, first := c.take([]byte(chunk))
+		rest, first := c.take(chunk)
 		got = append(got, string(rest))
 		if first != (chunk == "def") {
 			t.Errorf("%s: first cut %v", chunk, first)
@@ -91,7 +91,7 @@ func TestCut(t *testing.T) {
 		t.Errorf("passed on %q", s)
 	}
 	all := cut{}
-	if rest, first := all.take([]byte("abc")); string(rest) != "abc" || first {
+	if rest, first := all.take("abc"); string(rest) != "abc" || first {
 		t.Errorf("without a cut %q, %v", rest, first)
 	}
 }

@@ -86,7 +86,7 @@ func beforeRun(phase string) bool { return phase != "" && phase != api.PhaseRun 
 // program passes output on. What compilers and installers say goes to standard
 // error, whichever stream they used.
 func (p *textPrinter) program(e api.Event) error {
-	data, err := eventBytes(e)
+	data, err := written(e)
 	if err != nil || len(data) == 0 {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Feed copies the caller's input. It may outlive the program while the caller's
@@ -69,6 +70,10 @@ func (o *Output) Copy(to io.Writer, from io.Reader) {
 // they wait.
 const size, little = 64 << 10, 1 << 10
 
+// gather is how long a program that writes much, a little at a time, may write more before
+// that is read: else each little is a switch between its process and us.
+const gather = 200 * time.Microsecond
+
 func (o *Output) copy(to io.Writer, from io.Reader) {
 	buf := make([]byte, little)
 	for {
@@ -83,6 +88,10 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 		case err == nil:
 			if n == little && n == len(buf) {
 				buf = make([]byte, size)
+				widen(from)
+			}
+			if len(buf) == size && n < size/2 {
+				<-time.After(gather)
 			}
 			continue
 		case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):

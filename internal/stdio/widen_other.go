@@ -1,0 +1,7 @@
+//go:build !linux
+
+package stdio
+
+import "io"
+
+func widen(io.Reader) {}
