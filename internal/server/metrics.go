@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
 )
 
 // metrics are what Prometheus reads. Labels have closed sets of values: what a
@@ -29,7 +30,7 @@ type metrics struct {
 	containers prometheus.Counter
 }
 
-func newMetrics(ledger *capacity.Ledger) *metrics {
+func newMetrics(ledger *capacity.Ledger, runs *executor.Executor) *metrics {
 	// From what a waiting interpreter takes to the longest run.
 	buckets := []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 60, 300}
 	m := &metrics{
@@ -63,6 +64,7 @@ func newMetrics(ledger *capacity.Ledger) *metrics {
 	gauge("sandbox_capacity", "Runs that may go on at a time.", func() float64 { return float64(ledger.Limits().Runs) })
 	gauge("sandbox_memory_granted_bytes", "Sum of the memory limits of what runs.", func() float64 { return float64(ledger.Load().MemoryBytes) })
 	gauge("sandbox_memory_capacity_bytes", "What that sum may reach.", func() float64 { return float64(ledger.Limits().MemoryBytes) })
+	gauge("sandbox_ancestors", "Interpreters that wait to be forked.", func() float64 { return float64(runs.Ancestors()) })
 	return m
 }
 

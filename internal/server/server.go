@@ -77,7 +77,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{
 		Options: o,
 		decoder: wire.NewDecoder(registry),
-		metrics: newMetrics(o.Ledger),
+		metrics: newMetrics(o.Ledger, o.Executor),
 		bodies:  newBodies(bodyShare * o.MaxBodyBytes),
 		node:    newNode(),
 		began:   time.Now(),

@@ -41,7 +41,7 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 				Args: a.Step.Args, Env: r.environment(a.Step, nil), Dir: a.Step.Dir,
 				Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 			},
-			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil, Again: a.Again,
+			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil, Again: a.Again, Ancestor: a.Ancestor,
 		}})
 	}
 	if wants == nil {
@@ -187,6 +187,9 @@ func (r *run) cached() bool {
 
 // Warm counts the containers that are ready, by language.
 func (e *Executor) Warm() map[string]int { return e.manager.Ready() }
+
+// Ancestors counts the interpreters that wait to be forked.
+func (e *Executor) Ancestors() int { return e.manager.Ancestors() }
 
 // Close deletes the containers that are ready. Nothing runs any more.
 func (e *Executor) Close() error { return e.manager.Close() }

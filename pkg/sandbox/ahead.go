@@ -36,6 +36,9 @@ type Ahead struct {
 	// byte, removes all that is in the workspace and in the build directories, and waits as
 	// before.
 	Again bool
+	// Ancestor, if not empty, is where in the workspace it looks, when it has come as far as it
+	// waits, for a library that makes it an [Ancestor]. Its children have none of the Files.
+	Ancestor string
 	// Quiet is a program that waits because it reads its standard input, to the end, and
 	// says nothing of it: it is taken to wait once it uses no CPU time. [Work.Input] is all
 	// that it is told.
@@ -116,17 +119,31 @@ type waiting struct {
 // errNotWaiting is a program that was to wait and did something else.
 var errNotWaiting = errors.New("a program that was started ahead did not wait for its work")
 
-// startAhead starts a program in a container and returns when it waits, or when it is told
-// to give up.
-func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{}, late <-chan time.Time) (_ *waiting, err error) {
+// startFunc starts a process in a container, other than the container itself would.
+type startFunc func(context.Context, Container, Process) (Running, error)
+
+// lay writes the files that a program has when it starts.
+func lay(c Container, a Ahead) error {
 	tree, err := c.Files(WorkspaceDir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Files)) {
 		if err := tree.WriteFile(name, bytes.NewReader(a.Files[name]), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startAhead starts a program in a container and returns when it waits, or when it is told
+// to give up. If start is not nil it is that of an ancestor of the program.
+func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, closed <-chan struct{}, late <-chan time.Time) (_ *waiting, err error) {
+	if start == nil {
+		if err := lay(c, a); err != nil {
 			return nil, err
 		}
+		start = func(ctx context.Context, c Container, p Process) (Running, error) { return c.Start(ctx, p) }
 	}
 	if err := makeBuildDirs(c, a.BuildDirs); err != nil {
 		return nil, err
@@ -142,7 +159,7 @@ func startAhead(ctx context.Context, c Container, a Ahead, closed <-chan struct{
 		w.ready, w.stdout.early = w.again.ready, w.again.hear
 	}
 	w.began = time.Now()
-	if w.running, err = c.Start(ctx, p); err != nil {
+	if w.running, err = start(ctx, c, p); err != nil {
 		w.leave()
 		return nil, err
 	}

@@ -30,6 +30,10 @@ type warmRuntime struct {
 	createErr error
 	slow      time.Duration // that making one takes
 	isolation Isolation
+
+	ancestral        bool
+	ancestors, forks int
+	forkErr          error
 }
 
 func (*warmRuntime) Name() string                                { return "warm" }

@@ -73,6 +73,9 @@ func (m *Manager) Prepare(w Want, least int) { m.pool.keep(w, least) }
 // Ready counts the containers that wait, by language.
 func (m *Manager) Ready() map[string]int { return m.pool.ready() }
 
+// Ancestors counts the interpreters that wait to be forked.
+func (m *Manager) Ancestors() int { return m.pool.ancestors() }
+
 // Create makes a container. The caller must Delete it.
 func (m *Manager) Create(ctx context.Context, spec Spec) (Container, error) {
 	c, err := m.runtime.Create(ctx, spec)
@@ -90,6 +93,9 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if c := m.TakeReady(wants...); c != nil {
 		return c, true, nil
 	}
+	if made := m.pool.fork(wants[0]); made != nil {
+		return m.taken(wants[0], made), false, nil
+	}
 	c, err = m.Create(ctx, wants[0].Spec)
 	return c, false, err
 }
@@ -100,8 +106,12 @@ func (m *Manager) TakeReady(wants ...Want) Container {
 	if ready == nil {
 		return nil
 	}
-	m.add(&managed{Container: ready.Container, tenant: wants[0].Spec.Tenant, prepared: ready})
-	return ready.Container
+	return m.taken(wants[0], ready)
+}
+
+func (m *Manager) taken(w Want, p *prepared) Container {
+	m.add(&managed{Container: p.Container, tenant: w.Spec.Tenant, prepared: p})
+	return p.Container
 }
 
 func (m *Manager) add(c *managed) {

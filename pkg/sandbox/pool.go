@@ -2,48 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
-
-// Want is a container that is wanted.
-type Want struct {
-	Spec Spec
-	// Ahead, if not nil, is started in it before there is work for it.
-	Ahead *Ahead
-	// First, without Ahead, is what is known of its first process ([Expecter]), or nil. A
-	// container that was made for another will do.
-	First *Process
-
-	kept bool // it has worked for the spec's tenant
-}
-
-// key is equal for two that one container may stand for: all of what it is made of, and
-// of what was started in it.
-func (w Want) key() (key string, ok bool) {
-	type ahead struct {
-		Process
-		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
-		Files                                   map[string][]byte
-		BuildDirs                               []string
-		Quiet, Again                            bool
-	}
-	of := struct {
-		Spec  Spec
-		Ahead *ahead
-		Kept  bool
-	}{Spec: w.Spec, Kept: w.kept}
-	if w.Ahead != nil {
-		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet, Again: w.Ahead.Again}
-		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
-	}
-	b, err := json.Marshal(of)
-	return string(b), err == nil // a limit that is no number is nobody else's
-}
 
 // PoolOptions bound a pool. The zero value keeps nothing.
 type PoolOptions struct {
@@ -116,6 +80,7 @@ type class struct {
 	shrunk  time.Time
 	retryAt time.Time
 	pause   time.Duration
+	lineage lineage
 }
 
 // prepared is a container that waits.
@@ -124,6 +89,7 @@ type prepared struct {
 	class   *class
 	waiting *waiting // nil where nothing was started
 	made    time.Time
+	forked  bool
 	turns   int         // how often it was given back
 	refill  *time.Timer // of one that is taken
 }
@@ -164,16 +130,14 @@ func (p *pool) take(wants []Want) *prepared {
 		if kept := p.keptFor(w); kept != nil {
 			return kept
 		}
-		// Busy cores are divided between tenants, and a container that was made for nobody
-		// counts as a tenant. So it may be that of a tenant which has no other.
-		if w.Spec.Tenant != "" && p.tenants[w.Spec.Tenant] == 0 {
-			w.Spec.Tenant = ""
-		}
-		c := p.class(w)
+		c := p.classFor(w)
 		if c == nil {
 			continue
 		}
 		c.want.First = w.First
+		if i == 0 {
+			c.lineage.asked++
+		}
 		ready := p.pop(c)
 		if i == 0 && ready == nil {
 			// Once is no demand; and where the makers are behind, more is not sooner.
@@ -191,6 +155,21 @@ func (p *pool) take(wants []Want) *prepared {
 		}
 	}
 	return nil
+}
+
+// classFor is the class that has a container for w, or nil where there is none. Busy cores are
+// divided between tenants, and a container that was made for nobody counts as a tenant. So it
+// may be that of a tenant which has no other. The caller holds mu.
+func (p *pool) classFor(w Want) *class {
+	anybodys := w.Spec.Tenant != "" && p.tenants[w.Spec.Tenant] == 0
+	if anybodys {
+		w.Spec.Tenant = ""
+	}
+	c := p.class(w)
+	if c != nil && anybodys {
+		p.share(c)
+	}
+	return c
 }
 
 // pop takes the container of a class that was made last, which is in the caches of the
@@ -303,6 +282,9 @@ func (p *pool) tend() {
 		case <-p.wake:
 		case now := <-tick.C:
 			p.shrink(now)
+			p.mu.Lock()
+			p.follow(now)
+			p.mu.Unlock()
 		}
 		for p.begin(time.Now()) {
 		}
@@ -377,8 +359,8 @@ func (p *pool) room(c *class, size int64) bool {
 // make makes one container of a class.
 func (p *pool) make(c *class) {
 	ready, err := p.prepare(c)
-	if err != nil && p.ctx.Err() == nil && p.opts.Failed != nil {
-		p.opts.Failed(err)
+	if p.ctx.Err() == nil {
+		p.report(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -387,7 +369,7 @@ func (p *pool) make(c *class) {
 	switch {
 	case err != nil:
 		c.failed(time.Now())
-	case p.closed:
+	case p.closed || ready.forked && c.lineage.never:
 		p.discard(ready)
 	default:
 		c.ready = append(c.ready, ready)
@@ -400,16 +382,16 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	ctx := context.WithoutCancel(p.ctx)
 	p.mu.Lock()
 	first := c.want.First
+	start, done := p.descend(c)
 	p.mu.Unlock()
+	defer func() { done(err) }()
 	made, err := p.runtime.Create(ctx, c.want.Spec)
 	if err != nil {
 		return nil, err
 	}
-	ready := &prepared{Container: made, class: c, made: time.Now()}
+	ready := &prepared{Container: made, class: c, made: time.Now(), forked: start != nil}
 	if c.want.Ahead == nil {
-		if err := expect(ctx, made, first); err != nil && p.opts.Failed != nil {
-			p.opts.Failed(err)
-		}
+		p.report(expect(ctx, made, first))
 		return ready, nil
 	}
 	if made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
@@ -417,7 +399,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	}
 	timer := time.NewTimer(makeTimeout)
 	defer timer.Stop()
-	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, p.ctx.Done(), timer.C); err != nil {
+	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, start, p.ctx.Done(), timer.C); err != nil {
 		return nil, errors.Join(err, made.Delete(ctx))
 	}
 	return ready, nil
@@ -452,7 +434,7 @@ func (p *pool) shrink(now time.Time) {
 		}
 		c.ready = slices.Delete(c.ready, 0, less)
 		c.spare, c.shrunk = len(c.ready), now
-		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 {
+		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 && c.lineage.extinct() {
 			delete(p.classes, key)
 		}
 	}
@@ -464,15 +446,13 @@ func (p *pool) discard(r *prepared) {
 }
 
 func (p *pool) remove(r *prepared) {
-	if !r.waits() && p.opts.Failed != nil {
-		p.opts.Failed(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
+	if !r.waits() {
+		p.report(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
 	}
 	if r.waiting != nil {
 		r.waiting.leave()
 	}
-	if err := r.Delete(context.WithoutCancel(p.ctx)); err != nil && p.opts.Failed != nil {
-		p.opts.Failed(err)
-	}
+	p.report(r.Delete(context.WithoutCancel(p.ctx)))
 }
 
 // close removes what waits, and returns when it is gone.
@@ -487,6 +467,7 @@ func (p *pool) close() {
 			p.discard(r)
 		}
 		c.ready = nil
+		p.retire(&c.lineage)
 	}
 	p.mu.Unlock()
 	p.cancel()

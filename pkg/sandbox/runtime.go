@@ -52,6 +52,25 @@ type Expecter interface {
 	Expect(ctx context.Context, p Process) error
 }
 
+// Ancestral is a [Container] in which an interpreter can wait that forks itself into other
+// containers of the same tenant.
+type Ancestral interface {
+	// Ancestor starts a process that, when it has come as far as it does without its work,
+	// loads the library that is laid at a path of the workspace, which makes it an [Ancestor].
+	// It fails where a child of it could not be as well enclosed as any process, or where who
+	// wrote the interpreter is not trusted with what it takes.
+	Ancestor(ctx context.Context, p Process, library string) (Ancestor, error)
+}
+
+// Ancestor is an interpreter that waits to be forked. It never runs a program.
+type Ancestor interface {
+	// Start starts a process in a new container, a copy of the ancestor that everything
+	// stands around which p asks for. It goes on from where the ancestor waits.
+	Start(ctx context.Context, c Container, p Process) (Running, error)
+	// Close ends the ancestor. What it has started goes on.
+	Close() error
+}
+
 // expect has a container make ahead what it can of its first process. It is as good without.
 func expect(ctx context.Context, c Container, first *Process) error {
 	e, can := c.(Expecter)

@@ -1,6 +1,10 @@
 package cgroup
 
-import "os"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 // V2Dir is the directory of the group in the version 2 tree, for clone3 with
 // CLONE_INTO_CGROUP; false when there is no such tree. It stays valid until
@@ -46,4 +50,29 @@ func (g *Group) CloseJoinFiles() {
 		f.Close()
 	}
 	g.dir, g.tasks = nil, nil
+}
+
+// Enter opens the files to which a process writes "0" to move itself into the group, one for
+// each tree. The caller closes them.
+func (g *Group) Enter() (files []*os.File, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.dir != nil {
+		f, err := dir{g.dir}.open("cgroup.procs", unix.O_WRONLY)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	for _, f := range g.tasks {
+		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			for _, f := range files {
+				f.Close()
+			}
+			return nil, err
+		}
+		files = append(files, os.NewFile(uintptr(fd), f.Name()))
+	}
+	return files, nil
 }

@@ -4,3 +4,6 @@ import _ "embed"
 
 //go:embed init/init_arm64
 var initProgram []byte
+
+//go:embed init/ancestor_arm64.so
+var ancestorLibrary []byte

@@ -2,4 +2,4 @@
 
 package spawn
 
-var initProgram []byte
+var initProgram, ancestorLibrary []byte

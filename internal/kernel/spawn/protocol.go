@@ -24,6 +24,9 @@ const (
 	callCarry    = 0xffff0004
 	callAwait    = 0xffff0005
 	callReady    = 0xffff0006
+	callBeget    = 0xffff0007
+	callReturn   = 0xffff0008
+	callAdopt    = 0xffff0009
 
 	recordDone   = 1
 	recordFailed = 2

@@ -341,16 +341,18 @@ func TestInitIsBuiltFromItsSource(t *testing.T) {
 			if text, err := build.CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
-			var sums [2][sha256.Size]byte
-			for i, dir := range []string{"init", out} {
-				program, err := os.ReadFile(filepath.Join(dir, "init_"+c.arch))
-				if err != nil {
-					t.Fatal(err)
+			for _, name := range []string{"init_" + c.arch, "ancestor_" + c.arch + ".so"} {
+				var sums [2][sha256.Size]byte
+				for i, dir := range []string{"init", out} {
+					program, err := os.ReadFile(filepath.Join(dir, name))
+					if err != nil {
+						t.Fatal(err)
+					}
+					sums[i] = sha256.Sum256(program)
 				}
-				sums[i] = sha256.Sum256(program)
-			}
-			if sums[0] != sums[1] {
-				t.Errorf("init_%s is %x, its source makes %x: run init/build.sh", c.arch, sums[0], sums[1])
+				if sums[0] != sums[1] {
+					t.Errorf("%s is %x, its source makes %x: run init/build.sh", name, sums[0], sums[1])
+				}
 			}
 		})
 	}

@@ -65,6 +65,7 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 				aheadDir + "/usercustomize.py": fmt.Appendf(nil, "STANDARD = %q.split()\n%s", strings.Join(modules, " "), pythonAheadSource),
 				aheadDir + "/__pycache__":      nil, // a file, so that no compiled copy stays behind
 			},
+			Ancestor: aheadDir + "/ancestor.so",
 			Args:     src.Args,
 			Settings: settings("PYTHON"),
 		}

@@ -9,9 +9,12 @@ def wait():
     sys.path.remove(here)
     sys.path_importer_cache.pop(here, None)
     del os.environ["PYTHONPATH"]
-    for name in os.listdir(here):
-        os.unlink(here + "/" + name)
-    os.rmdir(here)
+    names = os.listdir(here)
+    ancestor = here + "/ancestor.so" if "ancestor.so" in names else None
+    if not ancestor:  # what is an ancestor's its children do not have
+        for name in names:
+            os.unlink(here + "/" + name)
+        os.rmdir(here)
     if sys.meta_path[-1].find_spec("usercustomize"):
         os._exit(1)  # an installation has its own, in whose place this would be
 
@@ -43,6 +46,16 @@ def wait():
         del new
     if not known:
         del sys.modules["gc"]
+
+    if ancestor:  # which only its children leave, as that ends
+        import _imp
+
+        spec = type(sys.__spec__)("ancestor", None, origin=ancestor)
+        try:
+            _imp.create_dynamic(spec)
+        except ImportError:
+            pass
+        del spec
 
     environment, script = [], None
     os.write(1, b"\x06")

@@ -117,9 +117,13 @@ const (
 	everyCapability = 37
 )
 
-// dropBounds appends what leaves no capability in the bounding set, which children inherit.
-func dropBounds(p *spawn.Program) {
+// dropBounds appends what leaves no capability in the bounding set, which children inherit,
+// but those of some of the first 32.
+func dropBounds(p *spawn.Program, but uint32) {
 	for capability := 0; capability <= lastCapability; capability++ {
+		if but>>capability&1 != 0 {
+			continue
+		}
 		drop := p.Call("prctl PR_CAPBSET_DROP", unix.SYS_PRCTL, spawn.Value(unix.PR_CAPBSET_DROP), spawn.Value(capability), spawn.Value(0), spawn.Value(0), spawn.Value(0))
 		if capability > everyCapability {
 			drop.Allow(unix.EINVAL)
@@ -135,7 +139,7 @@ func (ch *child) dropIdentity() {
 	p := ch.p
 	id := ch.c.identity
 	if !ch.c.walls.namespaces && id.root && ch.c.rt.host.mayBound || fault.Off("namespace", "user") {
-		dropBounds(p)
+		dropBounds(p, 0)
 	}
 	if id.root {
 		user := sandbox.UserID // inside; without a user namespace there is only the host's number

@@ -257,7 +257,7 @@ func (c *container) inner() error {
 	var p spawn.Program
 	forbidUserNamespaces(&p)
 	c.identity.becomeInit(&p)
-	dropBounds(&p) // once, for all of its children
+	dropBounds(&p, 0) // once, for all of its children
 	_, err := c.init.Do(&p)
 	return err
 }

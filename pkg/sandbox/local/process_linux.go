@@ -44,6 +44,10 @@ type process struct {
 
 // Start implements [sandbox.Container].
 func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Running, error) {
+	return c.start(p, func(p sandbox.Process) (*process, error) { return c.begin(ctx, p) })
+}
+
+func (c *container) start(p sandbox.Process, begin func(sandbox.Process) (*process, error)) (sandbox.Running, error) {
 	c.starting.Lock()
 	defer c.starting.Unlock()
 	if err := c.mayStart(p); err != nil {
@@ -53,7 +57,7 @@ func (c *container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 		return nil, errors.New("no program to start")
 	}
 	p = c.resolving(c.translate(p))
-	pr, err := c.begin(ctx, p)
+	pr, err := begin(p)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +153,9 @@ func (pr *process) launch(p sandbox.Process) error {
 // is not -1, and returns the descriptors that it has sent.
 func (pr *process) fork(p sandbox.Process, flags uintptr, socket int, end func(*child)) ([]*os.File, error) {
 	var program spawn.Program
-	filter, err := pr.filter(p)
+	ch, err := pr.child(&program, p)
 	if err != nil {
 		return nil, err
-	}
-	ch := child{
-		p: &program, c: pr.c, process: p, network: pr.policy.Mode,
-		limits: pr.c.rlimits(p.Limits, pr.group.held),
-		cores:  someCores(pr.group.affinity()),
-		filter: filter,
-	}
-	if pr.supervised() {
-		ch.notify, _ = notify.FilterFlags() // it has worked before
 	}
 	if socket >= 0 {
 		ch.socket = program.File(socket)
@@ -189,6 +184,21 @@ func (pr *process) fork(p sandbox.Process, flags uintptr, socket int, end func(*
 		return nil, err
 	}
 	return reply.Files, nil
+}
+
+// child is what will be the process, whose steps program is to have.
+func (pr *process) child(program *spawn.Program, p sandbox.Process) (child, error) {
+	filter, err := pr.filter(p)
+	ch := child{
+		p: program, c: pr.c, process: p, network: pr.policy.Mode,
+		limits: pr.c.rlimits(p.Limits, pr.group.held),
+		cores:  someCores(pr.group.affinity()),
+		filter: filter,
+	}
+	if pr.supervised() {
+		ch.notify, _ = notify.FilterFlags() // it has worked before
+	}
+	return ch, err
 }
 
 // filter is the process's seccomp program.

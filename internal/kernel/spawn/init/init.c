@@ -47,6 +47,9 @@ enum {
 	CALL_CARRY = 0xffff0004,    // carry stream a[0] through descriptor a[1]
 	CALL_AWAIT = 0xffff0005,    // of a child: carry out what a socket of its own says
 	CALL_READY = 0xffff0006,    // say that execve is next
+	CALL_BEGET = 0xffff0007,    // of an ancestor: fork a child of what it has entered
+	CALL_RETURN = 0xffff0008,   // of its child: go on as the interpreter
+	CALL_ADOPT = 0xffff0009,    // report the end of the child a[0], which somebody else forked
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
@@ -97,7 +100,9 @@ static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 			 : "rcx", "r11", "memory");
 	return ret;
 }
+#ifndef ANCESTOR
 __asm__(".globl _start\n_start:\n\txor %ebp,%ebp\n\tmov %rsp,%rdi\n\tand $-16,%rsp\n\tcall begin\n\thlt\n");
+#endif
 #elif defined(__aarch64__)
 enum {
 	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
@@ -117,7 +122,9 @@ static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
 	return x0;
 }
+#ifndef ANCESTOR
 __asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tbl begin\n\tbrk #0\n");
+#endif
 #else
 #error "no system-call conventions for this architecture"
 #endif
@@ -146,6 +153,8 @@ static __attribute__((noreturn)) void quit(int code)
 }
 
 static void put(u8 *p, u64 n);
+static s64 beget(void);
+static void come_back(void);
 
 static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
 {
@@ -182,6 +191,17 @@ static void adopt(int place, s32 pid)
 	children[place] = pid;
 	if (place == used)
 		used++;
+}
+
+// foster remembers a child of ours that somebody else has forked. Dead or alive, it must not
+// be reaped yet.
+static s64 foster(s32 pid)
+{
+	int place = room();
+	s64 ret = place < 0 ? EAGAIN_ : call(SYS_kill, pid, 0, 0, 0);
+	if (!ret)
+		adopt(place, pid);
+	return ret;
 }
 
 // reap collects the dead and reports those that were forked here. It returns
@@ -221,104 +241,7 @@ static s64 reap(void)
 	}
 }
 
-static s32 tree[TREE_MAX]; // the descendants that killtree has found
-static int grown;
-
-static u8 *append(u8 *to, const char *from)
-{
-	while (*from)
-		*to++ = *from++;
-	*to = 0;
-	return to;
-}
-
-static u8 *append_number(u8 *to, u32 n)
-{
-	if (n > 9)
-		to = append_number(to, n / 10);
-	*to++ = '0' + n % 10;
-	*to = 0;
-	return to;
-}
-
-// each calls found for every number at the beginning of a word of a file, or of a
-// directory's names.
-static void each(const u8 *path, int directory, void (*found)(s32 number, s32 of), s32 of)
-{
-	u8 part[2048] __attribute__((aligned(8)));
-	s64 fd = call(SYS_openat, -100, path, directory ? 0x90000 : 0x80000, 0); // CLOEXEC | DIRECTORY
-	s64 n;
-	s32 number = 0; // one that the end of a part has cut goes on in the next
-	if (fd < 0)
-		return;
-	while ((n = directory ? call(SYS_getdents64, fd, part, sizeof part, 0) : call(SYS_read, fd, part, sizeof part, 0)) > 0) {
-		for (s64 i = 0; i < n;) {
-			// struct linux_dirent64: inode, offset (8 bytes each), length (2), type, name.
-			u8 *name = directory ? part + i + 19 : part + i;
-			s64 next = directory ? i + *(u16 *)(part + i + 16) : i + 1;
-			do {
-				if (*name >= '0' && *name <= '9') {
-					number = number * 10 + (*name - '0');
-				} else {
-					if (number > 1)
-						found(number, of);
-					number = 0;
-				}
-			} while (directory && *name++);
-			i = next;
-		}
-	}
-	call(SYS_close, fd, 0, 0, 0);
-}
-
-// seize stops a process, so that it neither forks nor buries its children, and
-// remembers it.
-static void seize(s32 pid, s32 of)
-{
-	(void)of;
-	call(SYS_kill, pid, 19, 0, 0);
-	if (grown < TREE_MAX)
-		tree[grown++] = pid;
-}
-
-// seize_children does that to the children that one thread of a process has.
-static void seize_children(s32 thread, s32 process)
-{
-	u8 path[64];
-	append(append_number(append(append_number(append(path, "/proc/"), process), "/task/"), thread), "/children");
-	each(path, 0, seize, 0);
-}
-
-// killtree kills every descendant of a process that is their subreaper and not
-// the first of a pid namespace, until none is left. Each is stopped before its children
-// are looked up, and all of them are killed together: who kills only its own children,
-// which leave theirs to it, is too slow for a program whose last child forks whenever
-// there is room for one more.
-static void killtree(void)
-{
-	u64 before = 0;
-	for (;;) {
-		u64 now = 0;
-		u8 path[64];
-		grown = 0;
-		each((const u8 *)"/proc/thread-self/children", 0, seize, 0);
-		for (int i = 0; i < grown; i++) {
-			append(append_number(append(path, "/proc/"), tree[i]), "/task");
-			each(path, 1, seize_children, tree[i]);
-		}
-		for (int i = 0; i < grown; i++) {
-			call(SYS_kill, tree[i], 9, 0, 0);
-			now = now * 31 + tree[i];
-		}
-		if (reap() < 0) // ECHILD, and no empty list: a file may not have opened
-			return;
-		if (now == before) { // they are dying
-			struct { s64 s, ns; } moment = {0, 1000000};
-			call6(SYS_ppoll, 0, 0, (u64)&moment, 0, 8, 0);
-		}
-		before = now;
-	}
-}
+#include "tree.h"
 
 void serve(void);
 static s64 receive(void);
@@ -352,6 +275,12 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			ret = a[0];
 		else if (s->call == CALL_CARRY)
 			ret = carry(a[0], a[1]);
+		else if (s->call == CALL_ADOPT)
+			ret = foster(forked = a[0]);
+		else if (s->call == CALL_BEGET)
+			ret = beget();
+		else if (s->call == CALL_RETURN)
+			come_back();
 		else
 			ret = call6(s->call, a[0], a[1], a[2], a[3], a[4], a[5]);
 		if (s->flags & STEP_FORK) {
@@ -360,7 +289,9 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 				quit(0);
 			}
 			if (ret > 0)
-				adopt(place, forked = ret);
+				forked = ret;
+			if (ret > 0 && s->call != CALL_BEGET)
+				adopt(place, ret);
 			i += s->skip;
 		}
 		if (ret < 0 && ret > -4096 && -ret != s->allow && s->allow != ALLOW_ANY) {
@@ -422,6 +353,12 @@ static s64 receive(void)
 		call(SYS_close, control.fds[i], 0, 0, 0);
 	return 1;
 }
+
+#ifdef ANCESTOR
+void serve(void) { quit(126); }
+#else
+static s64 beget(void) { return -EINVAL_; }
+static void come_back(void) { quit(126); }
 
 // serve is the whole life of this program.
 __attribute__((noreturn)) void serve(void)
@@ -498,3 +435,4 @@ __attribute__((noreturn, used)) void begin(u64 *stack)
 	}
 	serve();
 }
+#endif

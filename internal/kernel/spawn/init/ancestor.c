@@ -1,0 +1,118 @@
+// ancestor.c: an interpreter that forks itself into containers.
+//
+// CPython loads this as a module once it waits for its work, with a socket on descriptor 3 that
+// messages come from as to every server (init.c). It never ends as a module: a message has it
+// enter the pid namespace of a container and beget a child there, which enters the rest, takes
+// on all that stands around a program, and goes on as the interpreter, with its work to wait
+// for. The container's init becomes its parent.
+//
+// What CPython and libc have to do at a fork is done: before and after by theirs.
+
+#define ANCESTOR
+#include "init.c"
+
+typedef void *object;
+extern int fork(void);
+extern object PyExc_ImportError;
+extern void PyErr_SetNone(object);
+extern void PyOS_BeforeFork(void) __attribute__((weak)); // CPython 3.7
+extern void PyOS_AfterFork_Parent(void) __attribute__((weak));
+extern void PyOS_AfterFork_Child(void) __attribute__((weak));
+
+enum {
+	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
+#if defined(__x86_64__)
+	SYS_pipe2 = 293,
+#else
+	SYS_pipe2 = 59,
+#endif
+};
+
+static void *home[5], *born[5];                          // where a child goes on, see __builtin_setjmp
+static u8 parent_stack[64 << 10] __attribute__((aligned(16)));
+static s64 child; // its number in the namespace that it is born in
+
+// parent lives from the entry into the pid namespace until its child has come back, or is
+// gone, and leaves it to that namespace's first then. It has its memory in common with the
+// ancestor, who waits: so it costs no fork.
+static __attribute__((noreturn, used)) void parent(void)
+{
+	s32 closed[2]; // a pipe that nobody writes to: its end is waited for
+	u8 none;
+	child = call(SYS_pipe2, closed, 0x80000, 0, 0); // CLOEXEC
+	if (child < 0)
+		quit(0);
+	child = fork();
+	if (!child)
+		__builtin_longjmp(born, 1);
+	call(SYS_close, closed[1], 0, 0, 0);
+	while (child > 0 && call(SYS_read, closed[0], &none, 1, 0) == EINTR_)
+		;
+	quit(0);
+}
+
+// conceive starts the parent, and returns when it has ended. It takes a number that no program
+// has so early, so that its child has the first one behind init, as others.
+static s64 conceive(void)
+{
+	static s32 number = 299;
+	static struct { u64 flags, pidfd, child_tid, parent_tid, signal, stack, size, tls, set_tid, set_tids; } how;
+	how.flags = CLONE_VM_ | CLONE_VFORK_;
+	how.signal = SIGCHLD_;
+	how.stack = (u64)parent_stack;
+	how.size = sizeof parent_stack;
+	how.set_tid = (u64)&number;
+	how.set_tids = 1;
+#if defined(__x86_64__)
+	s64 ret;
+	__asm__ volatile("syscall\n\ttest %%rax,%%rax\n\tjnz 1f\n\txor %%ebp,%%ebp\n\tcall parent\n\thlt\n1:"
+			 : "=a"(ret) : "a"((s64)SYS_clone3), "D"(&how), "S"(sizeof how) : "rcx", "r11", "memory");
+	return ret;
+#else
+	register s64 x8 __asm__("x8") = SYS_clone3;
+	register s64 x0 __asm__("x0") = (s64)&how;
+	register s64 x1 __asm__("x1") = sizeof how;
+	__asm__ volatile("svc #0\n\tcbnz x0,1f\n\tmov x29,#0\n\tbl parent\n\tbrk #0\n1:" : "+r"(x0) : "r"(x8), "r"(x1) : "memory");
+	return x0;
+#endif
+}
+
+static s64 beget(void)
+{
+	if (__builtin_setjmp(born))
+		return 0;
+	PyOS_BeforeFork();
+	s64 pid = conceive();
+	while (pid > 0 && call(SYS_wait4, pid, 0, 0, 0) == EINTR_)
+		;
+	PyOS_AfterFork_Parent();
+	return pid < 0 ? pid : child > 0 ? child : EAGAIN_;
+}
+
+// forget leaves nothing of a message to whom the memory goes on to.
+static void forget(void)
+{
+	u32 size = ((struct header *)message)->size;
+	memset(message, 0, size < sizeof message ? size : sizeof message);
+}
+
+static __attribute__((noinline)) void come_back(void)
+{
+	forget();
+	__builtin_longjmp(home, 1);
+}
+
+// PyInit_ancestor returns in children alone, as from a module that is not there.
+__attribute__((visibility("default"))) object PyInit_ancestor(void)
+{
+	if (!PyOS_BeforeFork || !PyOS_AfterFork_Parent || !PyOS_AfterFork_Child)
+		quit(126);
+	if (__builtin_setjmp(home)) {
+		PyOS_AfterFork_Child();
+		PyErr_SetNone(PyExc_ImportError);
+		return 0;
+	}
+	while (receive() > 0)
+		forget();
+	quit(0);
+}

@@ -1,0 +1,159 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Ancestor has a container of warmRuntime wait to be forked, if its runtime can.
+func (c *warmContainer) Ancestor(_ context.Context, p Process, library string) (Ancestor, error) {
+	if !c.rt.ancestral {
+		return nil, fmt.Errorf("%w of these", ErrNoAncestor)
+	}
+	if c.files["hook"] == "" || library != "library" || len(p.Args) != 1 {
+		return nil, fmt.Errorf("files %v, %q, %v", c.files, library, p.Args)
+	}
+	c.rt.mu.Lock()
+	defer c.rt.mu.Unlock()
+	c.rt.ancestors++
+	return &warmAncestor{in: c}, nil
+}
+
+// warmAncestor forks in no time what takes two seconds to start.
+type warmAncestor struct{ in *warmContainer }
+
+func (a *warmAncestor) Start(ctx context.Context, c Container, p Process) (Running, error) {
+	rt := a.in.rt
+	rt.mu.Lock()
+	err := rt.forkErr
+	rt.mu.Unlock()
+	to := c.(*warmContainer)
+	switch {
+	case err != nil:
+		return nil, err
+	case to.spec.Tenant != a.in.spec.Tenant || len(to.files) > 0:
+		return nil, fmt.Errorf("an ancestor of %s has a child in a container of %s with %v", a.in.spec.Tenant, to.spec.Tenant, to.files)
+	}
+	rt.mu.Lock()
+	rt.forks++
+	rt.mu.Unlock()
+	return c.Start(ctx, p)
+}
+
+func (a *warmAncestor) Close() error {
+	a.in.rt.mu.Lock()
+	defer a.in.rt.mu.Unlock()
+	a.in.rt.ancestors--
+	return nil
+}
+
+func (rt *warmRuntime) kin() (ancestors, forks int) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.ancestors, rt.forks
+}
+
+// Who asks for much has an ancestor of their own, as long as they do.
+func TestPoolHasAncestors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed []error
+		rt := &warmRuntime{program: interpreter, ancestral: true}
+		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { failed = append(failed, err) }})
+		want := func(tenant string) Want {
+			w := python()
+			w.Spec.Tenant, w.Ahead.Ancestor = tenant, "library"
+			return w
+		}
+		holds := func(tenant string) string { // or else it may have what was made for nobody
+			c, err := m.Create(t.Context(), Spec{Language: "bash", Tenant: tenant})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.ID()
+		}
+		first, second := holds("a"), holds("b")
+		runs := func(tenant string, n int, every time.Duration) {
+			for range n {
+				if _, _, err := runIn(t, m, want(tenant), Process{Args: []string{"python", "x"}, Limits: Limits{MemoryBytes: 64 << 20}, Stdout: io.Discard, Stderr: io.Discard, Work: &Work{Args: []string{"x"}}}); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(every)
+			}
+		}
+		runs("a", 10, 5*time.Second)
+		if n, _ := rt.kin(); n != 0 {
+			t.Fatalf("%d ancestors of one who asks every eight seconds", n)
+		}
+		burst := func(tenant string) {
+			for range 4 {
+				go runs(tenant, 4, 0)
+			}
+			time.Sleep(30 * time.Second)
+		}
+		burst("a")
+		_, forks := rt.kin()
+		if forks == 0 {
+			t.Error("nothing was forked for one who asks for much")
+		}
+		runs("b", 3, 5*time.Second)
+		if _, more := rt.kin(); more != forks {
+			t.Error("another tenant was given children of that ancestor")
+		}
+		time.Sleep(10 * time.Minute)
+		if n, _ := rt.kin(); n != 0 {
+			t.Errorf("%d ancestors of nobody", n)
+		}
+
+		// One that fails is given up, and runs go on without it.
+		rt.mu.Lock()
+		rt.forkErr = errors.New("no fork")
+		rt.mu.Unlock()
+		burst("b")
+		if n, more := rt.kin(); n != 0 || more != forks || len(failed) == 0 {
+			t.Errorf("%d ancestors that fail, %d forks, told %v", n, more-forks, failed)
+		}
+		for _, err := range failed {
+			if err.Error() != "no fork" {
+				t.Error(err)
+			}
+		}
+		for _, id := range []string{first, second} {
+			if err := m.Delete(t.Context(), id); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// Where there can be none, that is no failure, and not tried again.
+func TestPoolWithoutAncestors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter}
+		m := keeps(t, rt, PoolOptions{Failed: func(err error) { t.Error(err) }})
+		w := python()
+		w.Spec.Tenant, w.Ahead.Ancestor = "a", "library"
+		for range 20 {
+			go func() {
+				c, _, err := m.Take(t.Context(), w)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				time.Sleep(time.Second)
+				if err := m.Delete(t.Context(), c.ID()); err != nil {
+					t.Error(err)
+				}
+			}()
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		if n, forks := rt.kin(); n+forks != 0 {
+			t.Errorf("%d ancestors, %d forks", n, forks)
+		}
+	})
+}

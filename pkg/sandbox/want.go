@@ -1,0 +1,38 @@
+package sandbox
+
+import "encoding/json"
+
+// Want is a container that is wanted.
+type Want struct {
+	Spec Spec
+	// Ahead, if not nil, is started in it before there is work for it.
+	Ahead *Ahead
+	// First, without Ahead, is what is known of its first process ([Expecter]), or nil. A
+	// container that was made for another will do.
+	First *Process
+
+	kept bool // it has worked for the spec's tenant
+}
+
+// key is equal for two that one container may stand for: all of what it is made of, and
+// of what was started in it.
+func (w Want) key() (key string, ok bool) {
+	type ahead struct {
+		Process
+		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
+		Files                                   map[string][]byte
+		BuildDirs                               []string
+		Quiet, Again                            bool
+	}
+	of := struct {
+		Spec  Spec
+		Ahead *ahead
+		Kept  bool
+	}{Spec: w.Spec, Kept: w.kept}
+	if w.Ahead != nil {
+		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet, Again: w.Ahead.Again}
+		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
+	}
+	b, err := json.Marshal(of)
+	return string(b), err == nil // a limit that is no number is nobody else's
+}

@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
+)
+
+var ancestors = regexp.MustCompile(`(?m)^sandbox_ancestors (\d+)$`)
+
+// ancestors are how many interpreters wait to be forked.
+func (s *instance) ancestors(t *testing.T) int {
+	t.Helper()
+	m := ancestors.FindSubmatch(s.send(t, "GET", "/metrics", nil).body)
+	if m == nil {
+		t.Fatal("nothing is told of ancestors")
+	}
+	n, err := strconv.Atoi(string(m[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// hammer has several clients send a request for some time, and gives the answers.
+func (s *instance) hammer(t *testing.T, req api.Request, how time.Duration) (answers []api.Result) {
+	t.Helper()
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	end := time.Now().Add(how)
+	for range 3 {
+		all.Go(func() {
+			for time.Now().Before(end) {
+				r := s.run(t, req)
+				mu.Lock()
+				answers = append(answers, r)
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	return answers
+}
+
+// descends has a server be so busy with a request that it forks for it.
+func (s *instance) descends(t *testing.T, req api.Request) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("an ordinary user's server forks no interpreters")
+	}
+	if !testenv.Within(30*time.Second, func() bool {
+		s.hammer(t, req, time.Second)
+		return s.ancestors(t) > 0
+	}) {
+		t.Fatal("a busy server has no ancestor")
+	}
+}
+
+// What a program can see of itself is the same where its interpreter was forked.
+func TestForkedRunsAreLikeOthers(t *testing.T) {
+	busy, cold := started(t), started(t, "SANDBOX_WARM=off")
+	for _, name := range []string{"itself.py", "process.py", "standard.py", "children.py"} {
+		t.Run(name, func(t *testing.T) {
+			source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := api.Request{Language: "python", Code: string(source)}
+			want := ending(cold.run(t, req))
+			busy.descends(t, req)
+			for _, r := range busy.hammer(t, req, 2*time.Second) {
+				if diff := cmp.Diff(want, ending(r)); diff != "" {
+					t.Fatalf("started, and + forked:\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// Of what is forked nothing is drawn twice but what its ancestor has drawn; with
+// SANDBOX_WARM=single-use there is no ancestor.
+func TestForkedRunsAreFresh(t *testing.T) {
+	const program = `import os, random, tempfile, uuid
+print(random.random(), uuid.uuid4(), tempfile.mktemp(), os.urandom(8))
+open("/tmp/left", "x"); open("left", "x")`
+	req := api.Request{Language: "python", Code: program}
+	busy := started(t)
+	busy.descends(t, req)
+	seen := map[string]bool{}
+	for _, r := range busy.hammer(t, req, 2*time.Second) {
+		if r.Status != api.StatusOK {
+			t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
+		}
+		for word := range strings.FieldsSeq(r.Stdout) {
+			if seen[word] {
+				t.Fatalf("%s for the second time", word)
+			}
+			seen[word] = true
+		}
+	}
+	single := started(t, "SANDBOX_WARM=single-use")
+	single.hammer(t, req, 4*time.Second)
+	if n := single.ancestors(t); n != 0 {
+		t.Errorf("%d ancestors of single use", n)
+	}
+}
