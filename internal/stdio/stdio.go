@@ -75,7 +75,8 @@ const size, little = 64 << 10, 1 << 10
 const gather = 200 * time.Microsecond
 
 func (o *Output) copy(to io.Writer, from io.Reader) {
-	buf := make([]byte, little)
+	buf, done := make([]byte, little), func() {}
+	defer func() { done() }()
 	for {
 		n, err := from.Read(buf)
 		if n > 0 && to != nil {
@@ -88,7 +89,7 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 		case err == nil:
 			if n == little && n == len(buf) {
 				buf = make([]byte, size)
-				widen(from)
+				done = widen(from)
 			}
 			if len(buf) == size && n < size/2 {
 				<-time.After(gather)

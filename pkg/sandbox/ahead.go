@@ -36,9 +36,9 @@ type Ahead struct {
 	// byte, removes all that is in the workspace and in the build directories, and waits as
 	// before.
 	Again bool
-	// Ancestor, if not empty, is where in the workspace it looks, when it has come as far as it
-	// waits, for a library that makes it an [Ancestor]. Its children have none of the Files.
-	Ancestor string
+	// Ancestor, if not nil, tells how it may become an [Ancestor], whose children have none of
+	// the Files.
+	Ancestor *Ancestry
 	// Quiet is a program that waits because it reads its standard input, to the end, and
 	// says nothing of it: it is taken to wait once it uses no CPU time. [Work.Input] is all
 	// that it is told.

@@ -76,6 +76,7 @@ type warmContainer struct {
 	last   *warmRunning
 
 	expected Process
+	forked   bool
 }
 
 func (c *warmContainer) ID() string { return c.id }

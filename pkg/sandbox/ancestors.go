@@ -12,6 +12,9 @@ import (
 // ErrNoAncestor says that here there can be no ancestor ([Ancestral]), and why.
 var ErrNoAncestor = errors.New("no ancestor")
 
+// ErrAncestorBusy says that an [Ancestor] has too many children to make.
+var ErrAncestorBusy = errors.New("too many children of an ancestor are being made")
+
 // When a class has an ancestor: a start costs an interpreter several times what a fork does,
 // but what is forked has its layout in memory, and the seed of its hashes, in common.
 const (
@@ -24,6 +27,10 @@ const (
 	ancestorPause = time.Minute
 	// ancestorBytes is what one is taken to need.
 	ancestorBytes = 16 << 20
+	// ancestorShare is which part of a pool's containers may be ancestors'.
+	ancestorShare = 4
+	// ancestorFailures is after how many in a row a class has none any more.
+	ancestorFailures = 3
 )
 
 // lineage is the ancestor of a class, and when there is to be one.
@@ -32,6 +39,7 @@ type lineage struct {
 	busy     time.Time
 	expected bool // one is being made
 	not      time.Time
+	failed   int // in a row
 	never    bool
 	current  *progenitor
 }
@@ -42,6 +50,15 @@ type progenitor struct {
 	container Container
 	made      time.Time
 	forking   sync.WaitGroup
+	children  sync.WaitGroup // their containers
+}
+
+// bury notes that a container is gone.
+func (p *prepared) bury() {
+	if p != nil && p.parent != nil {
+		p.parent.children.Done()
+		p.parent = nil
+	}
 }
 
 // extinct tells whether there is no ancestor, nor will be soon.
@@ -60,8 +77,9 @@ func (p *pool) follow(now time.Time) {
 		switch {
 		case l.current != nil && (!busy || now.Sub(l.current.made) > ancestorOldest):
 			p.retire(l)
-		case l.current == nil && busy && p.mayDescend(c) && !l.expected && now.After(l.not) && !p.closed && p.room(c, ancestorBytes):
+		case l.current == nil && busy && p.mayDescend(c) && !l.expected && now.After(l.not) && p.mayFound():
 			l.expected = true
+			p.founding++
 			p.work.Go(func() { p.found(c) })
 		}
 	}
@@ -74,17 +92,12 @@ func (p *pool) ancestors() (n int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.classes {
-		if c.lineage.current != nil {
-			n++
-		}
-	}
-	return n
+	return p.kin() - p.founding
 }
 
 // mayDescend tells whether an ancestor could be any run's of the class.
 func (p *pool) mayDescend(c *class) bool {
-	return !p.opts.SingleUse && c.want.Ahead != nil && c.want.Ahead.Ancestor != "" && !c.lineage.never
+	return !p.opts.SingleUse && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
 }
 
 // share has a class be for tenants as they come, and nothing be forked for it any more: an
@@ -96,37 +109,73 @@ func (p *pool) share(c *class) {
 	c.lineage.never = true
 	p.retire(&c.lineage)
 	c.ready = slices.DeleteFunc(c.ready, func(r *prepared) bool {
-		if r.forked {
-			p.discard(r)
+		if r.parent == nil {
+			return false
 		}
-		return r.forked
+		p.discard(r)
+		return true
 	})
+}
+
+// mayFound tells whether there is room for one ancestor more. For them nothing else goes.
+func (p *pool) mayFound() bool {
+	containers, bytes := p.used()
+	return !p.closed && p.founding < p.opts.Makers && p.kin() < max(1, p.opts.Containers/ancestorShare) &&
+		containers < p.opts.Containers && bytes+ancestorBytes <= p.opts.MemoryBytes
+}
+
+// kin counts the ancestors that there are or will be. The caller holds mu.
+func (p *pool) kin() (n int) {
+	n = p.founding
+	for _, c := range p.classes {
+		if c.lineage.current != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // retire ends an ancestor when nobody is being forked from it. The caller holds mu.
 func (p *pool) retire(l *lineage) {
 	a := l.current
 	if l.current = nil; a != nil {
-		p.work.Go(func() {
-			a.forking.Wait()
-			p.report(errors.Join(a.Close(), a.container.Delete(context.WithoutCancel(p.ctx))))
-		})
+		p.work.Go(func() { p.report(p.bury(a)) })
 	}
+}
+
+// bury ends an ancestor. Its container stays as long as there are children, whose program is a
+// file of its.
+func (p *pool) bury(a *progenitor) error {
+	a.forking.Wait()
+	err := a.Close()
+	gone := make(chan struct{})
+	go func() {
+		a.children.Wait()
+		close(gone)
+	}()
+	select {
+	case <-gone:
+	case <-p.ctx.Done():
+	}
+	return errors.Join(err, a.container.Delete(context.WithoutCancel(p.ctx)))
 }
 
 // found makes the ancestor of a class.
 func (p *pool) found(c *class) {
 	a, err := p.ancestor(c.want)
+	if !errors.Is(err, ErrNoAncestor) {
+		p.report(err)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.founding--
 	l := &c.lineage
 	l.expected, l.current = false, a
 	switch {
 	case errors.Is(err, ErrNoAncestor):
 		l.never = true
 	case err != nil:
-		l.not = time.Now().Add(ancestorPause)
-		p.report(err)
+		l.fail()
 	case p.closed || l.never:
 		p.retire(l)
 	}
@@ -152,55 +201,79 @@ func (p *pool) ancestor(w Want) (_ *progenitor, err error) {
 	}
 	process := w.Ahead.Process
 	process.Limits = kernelHeld(process.Limits)
-	a, err := in.Ancestor(ctx, process, w.Ahead.Ancestor)
+	a, err := in.Ancestor(ctx, process, *w.Ahead.Ancestor)
 	if err != nil {
 		return nil, err
 	}
 	return &progenitor{Ancestor: a, container: c, made: time.Now()}, nil
 }
 
-// descend gives how a process is started in a new container of a class, and what is to be called
-// with how that went. The caller holds mu.
-func (p *pool) descend(c *class) (start startFunc, done func(error)) {
+// fail notes that an ancestor could not be, or could not fork.
+func (l *lineage) fail() {
+	l.not = time.Now().Add(ancestorPause)
+	l.failed++
+	l.never = l.never || l.failed >= ancestorFailures
+}
+
+// descended makes a container of a class with a child of its ancestor in it, or gives nil where
+// there is none, or it fails: then it goes on without.
+func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time) *prepared {
+	p.mu.Lock()
 	l := &c.lineage
 	a := l.current
 	if a == nil {
-		return nil, func(error) {}
+		p.mu.Unlock()
+		return nil
 	}
 	a.forking.Add(1)
-	return a.Start, func(err error) {
-		a.forking.Done()
-		if err == nil {
-			return
-		}
+	p.mu.Unlock()
+	defer a.forking.Done()
+	ctx := context.WithoutCancel(p.ctx)
+	made, err := p.runtime.Create(ctx, c.want.Spec)
+	if err != nil {
+		p.report(err)
+		return nil
+	}
+	r := &prepared{Container: made, class: c, made: time.Now(), parent: a}
+	if r.waiting, err = startAhead(ctx, made, *c.want.Ahead, a.Start, closed, late); err == nil {
+		a.children.Add(1)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if l.current == a {
-			l.not = time.Now().Add(ancestorPause)
-			p.retire(l)
-		}
+		l.failed = 0
+		return r
 	}
+	p.report(made.Delete(ctx))
+	if errors.Is(err, ErrAncestorBusy) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	p.report(err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l.current == a {
+		l.fail()
+		p.retire(l)
+	}
+	return nil
 }
 
+// forkTimeout is how long a run waits that found nothing ready until something is forked for it.
+const forkTimeout = 3 * time.Second
+
 // fork makes a container for a run that found none ready, if something can be forked in it.
-func (p *pool) fork(w Want) *prepared {
+func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	if p == nil {
 		return nil
 	}
 	p.mu.Lock()
 	key, _ := w.key()
 	c := p.classes[key]
-	can := c != nil && c.lineage.current != nil
 	p.mu.Unlock()
-	if !can {
+	if c == nil {
 		return nil
 	}
-	made, err := p.prepare(c)
-	if err != nil { // the run has a container of its own then
-		p.report(err)
-		return nil
-	}
-	return made
+	timer := time.NewTimer(forkTimeout)
+	defer timer.Stop()
+	return p.descended(c, ctx.Done(), timer.C)
 }
 
 // report tells whoever wants to know what has failed.

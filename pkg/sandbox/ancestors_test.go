@@ -11,12 +11,12 @@ import (
 )
 
 // Ancestor has a container of warmRuntime wait to be forked, if its runtime can.
-func (c *warmContainer) Ancestor(_ context.Context, p Process, library string) (Ancestor, error) {
+func (c *warmContainer) Ancestor(_ context.Context, p Process, from Ancestry) (Ancestor, error) {
 	if !c.rt.ancestral {
 		return nil, fmt.Errorf("%w of these", ErrNoAncestor)
 	}
-	if c.files["hook"] == "" || library != "library" || len(p.Args) != 1 {
-		return nil, fmt.Errorf("files %v, %q, %v", c.files, library, p.Args)
+	if c.files["hook"] == "" || from.Library != "library" || len(p.Args) != 1 {
+		return nil, fmt.Errorf("files %v, %v, %v", c.files, from, p.Args)
 	}
 	c.rt.mu.Lock()
 	defer c.rt.mu.Unlock()
@@ -41,6 +41,7 @@ func (a *warmAncestor) Start(ctx context.Context, c Container, p Process) (Runni
 	}
 	rt.mu.Lock()
 	rt.forks++
+	to.forked = true
 	rt.mu.Unlock()
 	return c.Start(ctx, p)
 }
@@ -66,7 +67,7 @@ func TestPoolHasAncestors(t *testing.T) {
 		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { failed = append(failed, err) }})
 		want := func(tenant string) Want {
 			w := python()
-			w.Spec.Tenant, w.Ahead.Ancestor = tenant, "library"
+			w.Spec.Tenant, w.Ahead.Ancestor = tenant, &Ancestry{Library: "library"}
 			return w
 		}
 		holds := func(tenant string) string { // or else it may have what was made for nobody
@@ -130,13 +131,51 @@ func TestPoolHasAncestors(t *testing.T) {
 	})
 }
 
+// What was forked for who has no tenant is not for a tenant, nor is the ancestor kept.
+func TestPoolSharesNoAncestor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, ancestral: true}
+		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { t.Error(err) }})
+		w := python()
+		w.Ahead.Ancestor = &Ancestry{Library: "library"}
+		take := func(tenant string) *warmContainer {
+			w := w
+			w.Spec.Tenant = tenant
+			c, _, err := m.Take(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(time.Second, func() { _ = m.Delete(context.Background(), c.ID()) })
+			return c.(*warmContainer)
+		}
+		for range 20 {
+			take("")
+			time.Sleep(200 * time.Millisecond)
+		}
+		time.Sleep(3 * time.Second)
+		if n, forks := rt.kin(); n != 1 || forks == 0 || m.Ready()["python"] == 0 {
+			t.Fatalf("%d ancestors, %d forks, ready %v: nothing to share", n, forks, m.Ready())
+		}
+		for i := range 20 {
+			if c := take(fmt.Sprint("tenant ", i)); c.forked {
+				t.Fatal("a tenant has what was forked for another")
+			}
+			take("")
+			time.Sleep(200 * time.Millisecond)
+		}
+		if n, _ := rt.kin(); n != 0 {
+			t.Errorf("%d ancestors of a class that is anybody's", n)
+		}
+	})
+}
+
 // Where there can be none, that is no failure, and not tried again.
 func TestPoolWithoutAncestors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := &warmRuntime{program: interpreter}
 		m := keeps(t, rt, PoolOptions{Failed: func(err error) { t.Error(err) }})
 		w := python()
-		w.Spec.Tenant, w.Ahead.Ancestor = "a", "library"
+		w.Spec.Tenant, w.Ahead.Ancestor = "a", &Ancestry{Library: "library"}
 		for range 20 {
 			go func() {
 				c, _, err := m.Take(t.Context(), w)

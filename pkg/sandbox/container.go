@@ -93,7 +93,7 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if c := m.TakeReady(wants...); c != nil {
 		return c, true, nil
 	}
-	if made := m.pool.fork(wants[0]); made != nil {
+	if made := m.pool.fork(ctx, wants[0]); made != nil {
 		return m.taken(wants[0], made), false, nil
 	}
 	c, err = m.Create(ctx, wants[0].Spec)
@@ -276,6 +276,7 @@ func (m *Manager) Delete(ctx context.Context, id string) error {
 func (m *Manager) end(ctx context.Context, c *managed) error {
 	defer m.pool.settle(c.prepared)
 	defer m.pool.count(c.tenant, -1)
+	defer c.prepared.bury()
 	if w := m.waiting(c); w != nil {
 		w.leave()
 	}

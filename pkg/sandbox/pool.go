@@ -65,6 +65,8 @@ type pool struct {
 	tenants map[string]int // how many containers each has
 	making  int
 	closed  bool
+
+	founding int // ancestors that are being made
 }
 
 // class is the containers that can stand for one another.
@@ -89,7 +91,7 @@ type prepared struct {
 	class   *class
 	waiting *waiting // nil where nothing was started
 	made    time.Time
-	forked  bool
+	parent  *progenitor // of what was forked in it, until it is gone; else nil
 	turns   int         // how often it was given back
 	refill  *time.Timer // of one that is taken
 }
@@ -329,14 +331,7 @@ func (c *class) missing() int { return c.target - c.owed - c.making - len(c.read
 // room tells whether one more of a class may wait. What another class has had too long
 // goes first.
 func (p *pool) room(c *class, size int64) bool {
-	count, bytes := p.making, int64(p.making)*baseBytes+size
-	for _, other := range p.classes {
-		count += len(other.ready)
-		for _, r := range other.ready {
-			bytes += r.bytes()
-		}
-	}
-	if count < p.opts.Containers && bytes < p.opts.MemoryBytes {
+	if count, bytes := p.used(); count < p.opts.Containers && bytes+size < p.opts.MemoryBytes {
 		return true
 	}
 	var idle *class
@@ -356,6 +351,19 @@ func (p *pool) room(c *class, size int64) bool {
 	return true
 }
 
+// used is how many containers there are, and what they take. The caller holds mu.
+func (p *pool) used() (count int, bytes int64) {
+	kin := p.kin()
+	count, bytes = p.making+kin, int64(p.making+kin)*baseBytes+int64(kin)*ancestorBytes
+	for _, c := range p.classes {
+		count += len(c.ready)
+		for _, r := range c.ready {
+			bytes += r.bytes()
+		}
+	}
+	return count, bytes
+}
+
 // make makes one container of a class.
 func (p *pool) make(c *class) {
 	ready, err := p.prepare(c)
@@ -369,7 +377,7 @@ func (p *pool) make(c *class) {
 	switch {
 	case err != nil:
 		c.failed(time.Now())
-	case p.closed || ready.forked && c.lineage.never:
+	case p.closed || ready.parent != nil && c.lineage.never:
 		p.discard(ready)
 	default:
 		c.ready = append(c.ready, ready)
@@ -382,14 +390,17 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	ctx := context.WithoutCancel(p.ctx)
 	p.mu.Lock()
 	first := c.want.First
-	start, done := p.descend(c)
 	p.mu.Unlock()
-	defer func() { done(err) }()
+	timer := time.NewTimer(makeTimeout)
+	defer timer.Stop()
+	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
+		return r, nil
+	}
 	made, err := p.runtime.Create(ctx, c.want.Spec)
 	if err != nil {
 		return nil, err
 	}
-	ready := &prepared{Container: made, class: c, made: time.Now(), forked: start != nil}
+	ready := &prepared{Container: made, class: c, made: time.Now()}
 	if c.want.Ahead == nil {
 		p.report(expect(ctx, made, first))
 		return ready, nil
@@ -397,9 +408,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	if made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
 		return ready, nil
 	}
-	timer := time.NewTimer(makeTimeout)
-	defer timer.Stop()
-	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, start, p.ctx.Done(), timer.C); err != nil {
+	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, nil, p.ctx.Done(), timer.C); err != nil {
 		return nil, errors.Join(err, made.Delete(ctx))
 	}
 	return ready, nil
@@ -453,6 +462,7 @@ func (p *pool) remove(r *prepared) {
 		r.waiting.leave()
 	}
 	p.report(r.Delete(context.WithoutCancel(p.ctx)))
+	r.bury()
 }
 
 // close removes what waits, and returns when it is gone.

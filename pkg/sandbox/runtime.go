@@ -55,17 +55,26 @@ type Expecter interface {
 // Ancestral is a [Container] in which an interpreter can wait that forks itself into other
 // containers of the same tenant.
 type Ancestral interface {
-	// Ancestor starts a process that, when it has come as far as it does without its work,
-	// loads the library that is laid at a path of the workspace, which makes it an [Ancestor].
-	// It fails where a child of it could not be as well enclosed as any process, or where who
-	// wrote the interpreter is not trusted with what it takes.
-	Ancestor(ctx context.Context, p Process, library string) (Ancestor, error)
+	// Ancestor starts a process that becomes an [Ancestor]. It fails where a child of it could
+	// not be as well enclosed as any process, or where others may change the interpreter than
+	// those who are trusted with what it takes.
+	Ancestor(ctx context.Context, p Process, from Ancestry) (Ancestor, error)
+}
+
+// Ancestry tells how a process may become an [Ancestor].
+type Ancestry struct {
+	// Library is where in the workspace it looks, when it has come as far as it does without
+	// its work, for the library that makes it one.
+	Library string
+	// Code are directories of the host's with what it runs until then. Some may not be there.
+	Code []string
 }
 
 // Ancestor is an interpreter that waits to be forked. It never runs a program.
 type Ancestor interface {
 	// Start starts a process in a new container, a copy of the ancestor that everything
-	// stands around which p asks for. It goes on from where the ancestor waits.
+	// stands around which p asks for, with three streams. It goes on from where the ancestor
+	// waits. Where many wait for that it fails soon, with [ErrAncestorBusy].
 	Start(ctx context.Context, c Container, p Process) (Running, error)
 	// Close ends the ancestor. What it has started goes on.
 	Close() error

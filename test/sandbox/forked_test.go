@@ -78,7 +78,7 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 			req := api.Request{Language: "python", Code: string(source)}
 			want := ending(cold.run(t, req))
 			busy.descends(t, req)
-			for _, r := range busy.hammer(t, req, 2*time.Second) {
+			for _, r := range busy.hammer(t, req, time.Second) {
 				if diff := cmp.Diff(want, ending(r)); diff != "" {
 					t.Fatalf("started, and + forked:\n%s", diff)
 				}

@@ -9,7 +9,9 @@
 // is therefore Go: what is mounted, which ids are taken, which filter is
 // installed.
 //
-// The same program serves in two places. The spawner is our child; the init of
+// The same program serves in two places, and a part of it in a third ([Program.Beget]): an
+// interpreter that loads it as a library (ancestor.c) makes calls for the host, too, and forks
+// itself into containers. The spawner is our child; the init of
 // a container is a fork of the spawner, usually pid 1 of a pid namespace.
 //
 //	sandbox-run ──socket──▶ spawner ──clone──▶ init (pid 1) ──clone──▶ program
@@ -49,6 +51,9 @@
 // socket of its own and waits there for messages, of which the last ends with READY
 // and execve. An
 // init whose socket reaches end of file ends, and with it all that it holds.
+//
+// Of an ancestor's child FAILED comes before DONE as well, and the EXIT from the init that
+// has adopted it.
 //
 // The protocol is not an interface between trust domains in one direction: init
 // believes the host, which is more privileged. The host believes nothing: a

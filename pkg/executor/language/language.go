@@ -193,8 +193,8 @@ type Ahead struct {
 	Args []string
 	// Again tells that it waits again after its work; see [sandbox.Ahead].
 	Again bool
-	// Ancestor is where it looks for what makes it one; see [sandbox.Ahead].
-	Ancestor string
+	// Ancestor tells how it may become one; nil if it may not.
+	Ancestor *sandbox.Ancestry
 	// Input, if not nil, is all that it waits for, on its standard input: it knows nothing
 	// of how a program that was started ahead is told its work.
 	Input []byte

@@ -174,10 +174,17 @@ func hasDir(files map[string][]byte, dir string) bool {
 // hidePackages puts empty directories over the host's third-party packages, so
 // that import finds the standard library only. sys.path stays as it is.
 func hidePackages(tc Toolchain) []sandbox.Mount {
+	_, dirs := pythonCode(tc)
+	return hide(dirs...)
+}
+
+// pythonCode is where an interpreter of the host's has what it runs when it starts: its
+// standard library, and its third-party packages.
+func pythonCode(tc Toolchain) (library string, packages []string) {
 	prefix := filepath.Dir(filepath.Dir(tc.Program))
 	parts := strings.SplitN(tc.Version, ".", 3)
 	if len(parts) < 3 || tc.inImage() {
-		return nil
+		return "", nil
 	}
 	minor := "python" + parts[0] + "." + parts[1]
 	dirs := []string{
@@ -195,18 +202,24 @@ func hidePackages(tc Toolchain) []sandbox.Mount {
 			filepath.Join("/usr/local/lib64", minor, "site-packages"),
 		)
 	}
-	return hide(dirs...)
+	return filepath.Join(prefix, "lib", minor), dirs
 }
 
-// hide puts an empty directory over each of dirs that holds anything.
+// hide puts an empty directory over each of dirs that holds anything, or may soon: where
+// others than its owner may write, it need not be empty when it is read.
 func hide(dirs ...string) []sandbox.Mount {
 	var mounts []sandbox.Mount
 	for _, dir := range dirs {
-		if holdsAnything(dir) {
+		if holdsAnything(dir) || othersWrite(dir) {
 			mounts = append(mounts, sandbox.Mount{Target: dir})
 		}
 	}
 	return mounts
+}
+
+func othersWrite(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode().Perm()&0o022 != 0
 }
 
 // holdsAnything takes what cannot be looked into for something that must not be seen.

@@ -58,6 +58,10 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 		tc.sets("PYTHONPATH", "PYTHONHOME", "PYTHONNOUSERSITE", "PYTHONSAFEPATH") {
 		return nil
 	}
+	var ancestry *sandbox.Ancestry
+	if library, packages := pythonCode(tc); library != "" {
+		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", Code: append(packages, library)}
+	}
 	ahead := func(modules []string) Ahead {
 		return Ahead{
 			Step: Step{Args: command, Env: []string{"PYTHONPATH=" + path.Join(sandbox.WorkspaceDir, aheadDir)}},
@@ -65,7 +69,7 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 				aheadDir + "/usercustomize.py": fmt.Appendf(nil, "STANDARD = %q.split()\n%s", strings.Join(modules, " "), pythonAheadSource),
 				aheadDir + "/__pycache__":      nil, // a file, so that no compiled copy stays behind
 			},
-			Ancestor: aheadDir + "/ancestor.so",
+			Ancestor: ancestry,
 			Args:     src.Args,
 			Settings: settings("PYTHON"),
 		}

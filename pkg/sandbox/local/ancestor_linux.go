@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,54 +28,127 @@ type ancestor struct {
 	c      *container // whose root it has
 	group  *group
 	server *spawn.Server
-	pid    int // the spawner's child
+	pid    int           // the spawner's child
+	turn   chan struct{} // holds one while a child is made
 	ending sync.Once
+	ended  error
 }
 
 // ancestral are the capabilities of an ancestor: what setns takes, of another's by its pidfd.
 const ancestral = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_CHROOT | 1<<unix.CAP_SYS_PTRACE
 
+// How long an ancestor may take to come up, how long a child's making may wait for those
+// before it, and how long it may take: a few system calls, one of which waits for other CPUs.
+const (
+	ancestorStarts = 30 * time.Second
+	ancestorWaits  = 500 * time.Millisecond
+	ancestorForks  = 2 * time.Second
+)
+
+// ancestorLimits are an ancestor's own: it is none of the runs, and has three processes while it
+// forks.
+var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 8}
+
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
-func (c *container) Ancestor(_ context.Context, p sandbox.Process, library string) (_ sandbox.Ancestor, err error) {
-	switch code := spawn.AncestorLibrary(); {
+func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.Ancestry) (_ sandbox.Ancestor, err error) {
+	code := spawn.AncestorLibrary()
+	const takes = ancestral | 1<<unix.CAP_SETPCAP
+	switch {
 	case len(code) == 0:
 		return nil, fmt.Errorf("%w on this architecture", sandbox.ErrNoAncestor)
-	case !c.walls.namespaces || !c.identity.root || c.image != nil || c.network != nil || c.rt.host.cgroups == nil || len(p.Args) == 0:
+	case !c.walls.namespaces || !c.identity.root || c.image != nil || c.network != nil || c.rt.host.cgroups == nil || len(p.Args) == 0 || capabilities()&takes != takes:
 		return nil, fmt.Errorf("%w but where root isolates fully, with the host's programs, without a network and with control groups", sandbox.ErrNoAncestor)
-	default:
-		if err := roots(p.Args[0]); err != nil {
-			return nil, err
-		}
-		tree, err := c.Files(sandbox.WorkspaceDir)
-		if err == nil {
-			err = tree.WriteFile(library, bytes.NewReader(code), 0o755)
-		}
-		if err != nil {
-			return nil, err
-		}
 	}
-	a := &ancestor{c: c}
+	if err := c.rootsAlone(p.Args[0], from.Code); err != nil {
+		return nil, err
+	}
+	tree, err := c.Files(sandbox.WorkspaceDir)
+	if err == nil {
+		err = tree.WriteFile(from.Library, bytes.NewReader(code), 0o755)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &ancestor{c: c, turn: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.group, err = c.newGroup(p.Limits); err != nil {
+	if a.group, err = c.newGroup(ancestorLimits); err != nil {
 		return nil, err
 	}
 	if err := a.launch(c.translate(p)); err != nil {
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
-	_, err = a.do(new(spawn.Program)) // it answers once it waits
-	if errors.Is(err, spawn.ErrGone) {
-		err = errors.New("an interpreter that was to be an ancestor has ended")
+	if _, err := a.do(new(spawn.Program), ancestorStarts, nil); err != nil { // it answers once it waits
+		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
-	return a, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deleted {
+		return nil, fmt.Errorf("container %s is deleted", c.id)
+	}
+	c.ancestor = a
+	return a, nil
 }
 
-// roots tells whether a program of the host's can be changed by root alone.
-func roots(program string) error {
-	resolved, err := filepath.EvalSymlinks(program) //nolint:forbidigo // only who may write there is asked, who then are root alone
+// rootsAlone tells whether nobody but root can change a program of the host's and the code that
+// it runs when it starts, as the container has it.
+func (c *container) rootsAlone(program string, code []string) error {
+	if err := roots(program); err != nil {
+		return err
+	}
+	for _, dir := range code {
+		hidden := slices.ContainsFunc(c.spec.Mounts, func(m sandbox.Mount) bool { return m.Target == dir && m.Source == "" })
+		if hidden {
+			continue
+		}
+		err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error { //nolint:forbidigo // only who may write there is asked, who then are root alone
+			switch {
+			case err != nil && name == dir && errors.Is(err, fs.ErrNotExist):
+				return missingRoots(dir)
+			case err != nil:
+				return err
+			case name == dir || entry.Type()&fs.ModeSymlink != 0:
+				return roots(name)
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 || st.Mode&0o022 != 0 {
+				return changeable(name)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missingRoots tells whether nobody but root can make a directory that is not there.
+func missingRoots(dir string) error {
+	for !exists(dir) {
+		dir = filepath.Dir(dir)
+	}
+	return roots(dir)
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+func changeable(name string) error {
+	return fmt.Errorf("%w where others than root may change %s", sandbox.ErrNoAncestor, name)
+}
+
+// roots tells whether a file can be changed by root alone, or replaced.
+func roots(name string) error {
+	resolved, err := filepath.EvalSymlinks(name) //nolint:forbidigo // only who may write there is asked, who then are root alone
 	if err != nil {
 		return err
 	}
@@ -82,7 +158,7 @@ func roots(program string) error {
 			return fmt.Errorf("look at %s: %w", at, err)
 		}
 		if st.Uid != 0 || st.Mode&0o022 != 0 {
-			return fmt.Errorf("%w is made of %s: others than root may change %s", sandbox.ErrNoAncestor, program, at)
+			return changeable(at)
 		}
 		if at == filepath.Dir(at) {
 			return nil
@@ -90,7 +166,8 @@ func roots(program string) error {
 	}
 }
 
-// launch has the spawner fork the interpreter, and returns when it was executed.
+// launch has the spawner fork the interpreter. Nobody waits until it was executed: the spawner is
+// everybody's, and a file of the host's may be slow.
 func (a *ancestor) launch(p sandbox.Process) error {
 	server, theirs, err := spawn.NewWaiter()
 	if err != nil {
@@ -108,7 +185,7 @@ func (a *ancestor) launch(p sandbox.Process) error {
 
 	var program spawn.Program
 	socket, namespaces := program.File(theirs), program.File(int(a.c.init.Pidfd.Fd()))
-	a.group.fork(&program, unix.CLONE_VFORK, func() {
+	a.group.fork(&program, 0, func() {
 		ch := child{p: &program, c: a.c, process: p}
 		program.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
 		a.c.rt.host.dieFirst(&program)
@@ -123,26 +200,54 @@ func (a *ancestor) launch(p sandbox.Process) error {
 		program.Call("umask", unix.SYS_UMASK, spawn.Value(0o022))
 		dropBounds(&program, ancestral)
 		program.HoldOnly(unix.SYS_CAPSET, ancestral)
+		for _, l := range a.c.rlimits(p.Limits, a.group.held) {
+			if l.Resource == unix.RLIMIT_STACK { // by which the kernel lays out memory
+				program.SetLimit(unix.SYS_PRLIMIT64, l)
+			}
+		}
 		program.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
 		ch.become()
 	})
 	reply, err := a.c.spawner.Do(&program)
-	a.pid = reply.PID
+	if err == nil {
+		a.pid = reply.PID
+	}
 	return err
 }
 
-// do has the ancestor make calls. One that does not answer is ended.
-func (a *ancestor) do(p *spawn.Program) (spawn.Reply, error) {
-	timer := time.AfterFunc(silence, func() { _ = a.group.cg.Kill() })
+// do has the ancestor make calls. If it does not answer it is ended, and the child with it that it
+// may have in a group.
+func (a *ancestor) do(p *spawn.Program, within time.Duration, child *group) (spawn.Reply, error) {
+	timer := time.AfterFunc(within, func() {
+		_ = a.group.cg.Kill()
+		if child != nil {
+			_ = child.cg.Kill()
+		}
+		_ = a.server.Close()
+	})
 	defer timer.Stop()
-	return a.server.Do(p)
+	reply, err := a.server.Do(p)
+	if errors.Is(err, spawn.ErrGone) {
+		err = errors.New("an ancestor has ended")
+	}
+	return reply, err
 }
 
 // Start implements [sandbox.Ancestor].
 func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Process) (sandbox.Running, error) {
 	c, ours := in.(*container)
-	if !ours || !c.walls.namespaces || c.network != nil || c.spec.Tenant != a.c.spec.Tenant || p.TTY != nil || p.TraceDenied {
-		return nil, errors.New("an ancestor has no children in such a container")
+	if !ours || !c.walls.namespaces || c.network != nil || c.spec.Tenant != a.c.spec.Tenant || p.TTY != nil || p.TraceDenied || p.Stdin == nil || p.Stdout == nil || p.Stderr == nil {
+		return nil, errors.New("an ancestor has no children in such a container, or with such streams")
+	}
+	timer := time.NewTimer(ancestorWaits)
+	defer timer.Stop()
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-timer.C:
+		return nil, sandbox.ErrAncestorBusy
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 	return c.start(p, func(p sandbox.Process) (*process, error) {
 		pr := &process{Ending: alive.NewEnding(), c: c}
@@ -151,6 +256,9 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 			err = pr.descend(a, p)
 		}
 		if err != nil {
+			if pr.group != nil && pr.group.cg != nil {
+				_ = pr.group.cg.Kill() // init may not have been allowed to, nor told of it
+			}
 			pr.abandon()
 			return nil, err
 		}
@@ -171,13 +279,14 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		return err
 	}
 	defer closeFiles(groups)
-	clocks, err := os.Open(fmt.Sprintf("/proc/%d/ns/time_for_children", pr.c.init.PID))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	pidfd, clocks, err := pr.c.spaces()
+	if err != nil {
 		return err
 	}
+	defer pidfd.Close()
 	defer clocks.Close()
 	pr.openStreamsInside(&ch, p)
-	namespaces := program.File(int(pr.c.init.Pidfd.Fd()))
+	namespaces := program.File(int(pidfd.Fd()))
 	program.Call("enter the pid namespace", unix.SYS_SETNS, namespaces, spawn.Value(unix.CLONE_NEWPID))
 	program.Beget(func() {
 		for _, f := range groups {
@@ -201,10 +310,7 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	if err != nil {
 		return err
 	}
-	for _, fd := range ch.opened {
-		program.Call("close", unix.SYS_CLOSE, fd)
-	}
-	reply, err := a.do(&program)
+	reply, err := a.do(&program, ancestorForks, pr.group)
 	pr.streams.closeTheirs()
 	if err != nil {
 		return err
@@ -218,10 +324,36 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	return pr.group.settle()
 }
 
+// spaces are descriptors by which an ancestor's child enters the container: a pidfd of its
+// init, and the time namespace of init's children, nil where the kernel has none.
+func (c *container) spaces() (pidfd, clocks *os.File, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.deleted { // as is the process, and soon the descriptor
+		return nil, nil, fmt.Errorf("container %s is deleted", c.id)
+	}
+	fd, err := unix.FcntlInt(c.init.Pidfd.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	pidfd = os.NewFile(uintptr(fd), c.init.Pidfd.Name())
+	clocks, err = os.Open(fmt.Sprintf("/proc/%d/ns/time_for_children", c.init.PID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return pidfd, nil, nil
+	}
+	if err != nil {
+		pidfd.Close()
+	}
+	return pidfd, clocks, err
+}
+
 // Close implements [sandbox.Ancestor].
-func (a *ancestor) Close() (err error) {
-	a.ending.Do(func() { err = a.end() })
-	return err
+func (a *ancestor) Close() error {
+	if a == nil {
+		return nil
+	}
+	a.ending.Do(func() { a.ended = a.end() })
+	return a.ended
 }
 
 func (a *ancestor) end() error {

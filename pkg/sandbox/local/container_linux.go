@@ -64,6 +64,7 @@ type container struct {
 	groups   int
 	leftover []error        // of cleanups
 	undone   []func() error // removals that failed
+	ancestor *ancestor      // that has the container's root, or nil
 }
 
 // newContainer fills in what every level has.
@@ -298,10 +299,10 @@ func (c *container) Delete(context.Context) error {
 		return nil
 	}
 	c.deleted = true
-	running := c.running
+	running, ancestor := c.running, c.ancestor
 	c.mu.Unlock()
 
-	var errs []error
+	errs := []error{ancestor.Close()}
 	if c.init != nil {
 		errs = append(errs, c.end())
 	}

@@ -15,6 +15,8 @@ typedef void *object;
 extern int fork(void);
 extern object PyExc_ImportError;
 extern void PyErr_SetNone(object);
+extern const unsigned __rseq_size __attribute__((weak));
+extern const s64 __rseq_offset __attribute__((weak));
 extern void PyOS_BeforeFork(void) __attribute__((weak)); // CPython 3.7
 extern void PyOS_AfterFork_Parent(void) __attribute__((weak));
 extern void PyOS_AfterFork_Child(void) __attribute__((weak));
@@ -22,9 +24,9 @@ extern void PyOS_AfterFork_Child(void) __attribute__((weak));
 enum {
 	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
 #if defined(__x86_64__)
-	SYS_pipe2 = 293,
+	SYS_pipe2 = 293, SYS_rseq = 334,
 #else
-	SYS_pipe2 = 59,
+	SYS_pipe2 = 59, SYS_rseq = 293,
 #endif
 };
 
@@ -79,14 +81,16 @@ static s64 conceive(void)
 
 static s64 beget(void)
 {
+	s32 status = 1;
 	if (__builtin_setjmp(born))
 		return 0;
+	child = 0;
 	PyOS_BeforeFork();
 	s64 pid = conceive();
-	while (pid > 0 && call(SYS_wait4, pid, 0, 0, 0) == EINTR_)
+	while (pid > 0 && call(SYS_wait4, pid, &status, 0, 0) == EINTR_)
 		;
 	PyOS_AfterFork_Parent();
-	return pid < 0 ? pid : child > 0 ? child : EAGAIN_;
+	return pid < 0 ? pid : child > 0 && !status ? child : EAGAIN_;
 }
 
 // forget leaves nothing of a message to whom the memory goes on to.
@@ -102,12 +106,31 @@ static __attribute__((noinline)) void come_back(void)
 	__builtin_longjmp(home, 1);
 }
 
+// remember has the kernel keep the C library's restartable sequences up to date (rseq(2), of
+// glibc 2.35), which a process that shares its memory with another has not, and its child neither.
+static void remember(void)
+{
+	u8 *thread;
+	u32 signature;
+	if (!&__rseq_size || !__rseq_size)
+		return;
+#if defined(__x86_64__)
+	__asm__("mov %%fs:0,%0" : "=r"(thread));
+	signature = 0x53053053;
+#else
+	__asm__("mrs %0,tpidr_el0" : "=r"(thread));
+	signature = 0xd428bc00;
+#endif
+	call(SYS_rseq, thread + __rseq_offset, __rseq_size < 32 ? 32 : __rseq_size, 0, signature);
+}
+
 // PyInit_ancestor returns in children alone, as from a module that is not there.
 __attribute__((visibility("default"))) object PyInit_ancestor(void)
 {
 	if (!PyOS_BeforeFork || !PyOS_AfterFork_Parent || !PyOS_AfterFork_Child)
 		quit(126);
 	if (__builtin_setjmp(home)) {
+		remember();
 		PyOS_AfterFork_Child();
 		PyErr_SetNone(PyExc_ImportError);
 		return 0;
