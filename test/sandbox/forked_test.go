@@ -91,7 +91,7 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 // SANDBOX_WARM=single-use there is no ancestor.
 func TestForkedRunsAreFresh(t *testing.T) {
 	const program = `import os, random, tempfile, uuid
-print(random.random(), uuid.uuid4(), tempfile.mktemp(), os.urandom(8))
+print(random.random(), uuid.uuid4(), tempfile.mktemp(), os.urandom(8).hex())
 open("/tmp/left", "x"); open("left", "x")`
 	req := api.Request{Language: "python", Code: program}
 	busy := started(t)

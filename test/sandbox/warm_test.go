@@ -139,7 +139,7 @@ func TestWarmRunsAreFresh(t *testing.T) {
 	warm := started(t)
 	for language, program := range map[string]string{
 		"python": `import os, random, sys, tempfile, uuid
-print(random.random(), hash("a"), uuid.uuid4(), tempfile.mktemp(), os.urandom(8), id(object()))
+print(random.random(), hash("a"), uuid.uuid4(), tempfile.mktemp(), os.urandom(8).hex(), id(object()))
 open("/tmp/left", "x"); open("left", "x")`,
 		"javascript": `const fs = require("fs");
 console.log(Math.random(), require("crypto").randomUUID());

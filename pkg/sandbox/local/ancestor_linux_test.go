@@ -37,7 +37,7 @@ if told == "breed":
             sys.exit()
 print(told, os.getpid() < 5, os.getppid(), os.getuid(), os.getgid(), os.getgroups(), os.getcwd(), os.getsid(0) == os.getpid(), os.environ)
 print([os.readlink("/proc/self/fd/%%d" %% fd).rstrip("0123456789]") for fd in range(3)], [fd for fd in os.listdir("/proc/self/fd") if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd)])
-keys = "Umask NSpid Uid Gid Groups Threads NoNewPrivs Seccomp Seccomp_filters SigBlk SigIgn SigCgt SigPnd ShdPnd Cpus_allowed Kthread TracerPid".split()
+keys = "Umask NSpid Uid Gid Groups Threads NoNewPrivs Seccomp Seccomp_filters SigBlk SigIgn SigCgt SigPnd ShdPnd Kthread TracerPid".split()
 for line in open("/proc/self/status"):
     key = line.partition(":")[0]
     if key in keys and key != "NSpid" or key.startswith("Cap"):
@@ -159,6 +159,9 @@ func TestDescendantLooksTheSame(t *testing.T) {
 func TestDescendantAndItsLimits(t *testing.T) {
 	rt := opened(t)
 	a := ancestorOf(t, rt, "one")
+	if held := a.(*ancestor).group.held; !held.memory || !held.processes {
+		t.Skip("the control groups here hold neither memory nor processes")
+	}
 	for told, right := range map[string]func(exit sandbox.Exit, out string) bool{
 		"hoard": func(exit sandbox.Exit, _ string) bool { return exit.OOMKills > 0 && exit.Signal == int(unix.SIGKILL) },
 		"breed": func(exit sandbox.Exit, out string) bool { return out == "19\n" && exit.ProcessDenials > 0 },
