@@ -29,7 +29,7 @@ func TestCalls(t *testing.T) {
 	for turn, level := range []string{"full", "restricted"} {
 		for _, to := range targets {
 			t.Run(level+" "+to.name, func(t *testing.T) {
-				s := start(t, "SANDBOX_ISOLATION="+level, "PATH=/usr/local/bin:/usr/bin:/bin")
+				s := start(t, "SANDBOX_ISOLATION="+level, reachable)
 				known, made := learn(t, s), map[string]bool{}
 				for i, c := range to.calls {
 					if *only != "" && c.name != *only || !*allOf && *only == "" && (i+turn)%2 != 0 {

@@ -32,6 +32,10 @@ var (
 // binary is the server under test, and work a directory that every user can read.
 var binary, work string
 
+// reachable is a PATH of toolchains that a sandbox's user can reach at restricted, where nothing
+// stands in for a private home.
+const reachable = "PATH=/usr/local/bin:/usr/bin:/bin"
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	testenv.Main(func(dir string) (code int, err error) {

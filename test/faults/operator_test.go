@@ -96,7 +96,7 @@ func TestFullDisk(t *testing.T) {
 		for _, short := range []string{"size=1m", "nr_inodes=24"} {
 			t.Run(level+" "+short, func(t *testing.T) {
 				dir, remount := smallDisk(t, short)
-				s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level)
+				s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level, reachable)
 				if err != nil { // and says what it could not make
 					if !strings.Contains(err.Error(), "no space left on device") {
 						t.Errorf("the server does not start, and does not say why: %v", err)
@@ -131,7 +131,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	for _, level := range []string{"full", "restricted"} {
 		t.Run(level, func(t *testing.T) {
 			dir, _ := smallDisk(t, "size=64m")
-			s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level)
+			s, err := launch(binary, dir, "SANDBOX_ISOLATION="+level, reachable)
 			if err != nil {
 				t.Fatal(err)
 			}
