@@ -52,27 +52,13 @@ func (g *Group) CloseJoinFiles() {
 	g.dir, g.tasks = nil, nil
 }
 
-// Enter opens the files to which a process writes "0" to move itself into the group, one for
-// each tree. The caller closes them.
-func (g *Group) Enter() (files []*os.File, err error) {
+// V2Procs opens the version 2 file to which a process writes "0" to move itself into the group,
+// beside [Group.TasksFiles]; nil when there is no such tree. The caller closes it.
+func (g *Group) V2Procs() (*os.File, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.dir != nil {
-		f, err := dir{g.dir}.open("cgroup.procs", unix.O_WRONLY)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
+	if g.dir == nil {
+		return nil, nil
 	}
-	for _, f := range g.tasks {
-		fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			for _, f := range files {
-				f.Close()
-			}
-			return nil, err
-		}
-		files = append(files, os.NewFile(uintptr(fd), f.Name()))
-	}
-	return files, nil
+	return dir{g.dir}.open("cgroup.procs", unix.O_WRONLY)
 }

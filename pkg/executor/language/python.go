@@ -210,25 +210,23 @@ func pythonCode(tc Toolchain) (library string, packages []string) {
 func hide(dirs ...string) []sandbox.Mount {
 	var mounts []sandbox.Mount
 	for _, dir := range dirs {
-		if holdsAnything(dir) || othersWrite(dir) {
+		if mayHoldAnything(dir) {
 			mounts = append(mounts, sandbox.Mount{Target: dir})
 		}
 	}
 	return mounts
 }
 
-func othersWrite(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.Mode().Perm()&0o022 != 0
-}
-
-// holdsAnything takes what cannot be looked into for something that must not be seen.
-func holdsAnything(dir string) bool {
+// mayHoldAnything takes what cannot be looked into for something that must not be seen.
+func mayHoldAnything(dir string) bool {
 	file, err := os.Open(dir)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
 	}
 	defer file.Close()
-	_, err = file.Readdirnames(1)
-	return !errors.Is(err, io.EOF)
+	if _, err = file.Readdirnames(1); !errors.Is(err, io.EOF) {
+		return true
+	}
+	info, err := file.Stat()
+	return err != nil || info.Mode().Perm()&0o022 != 0
 }

@@ -15,7 +15,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -104,29 +103,45 @@ func (c *container) rootsAlone(program string, code []string) error {
 		if hidden {
 			continue
 		}
-		err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error { //nolint:forbidigo // only who may write there is asked, who then are root alone
-			switch {
-			case err != nil && name == dir && errors.Is(err, fs.ErrNotExist):
-				return missingRoots(dir)
-			case err != nil:
-				return err
-			case name == dir || entry.Type()&fs.ModeSymlink != 0:
-				return roots(name)
-			}
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 || st.Mode&0o022 != 0 {
-				return changeable(name)
-			}
-			return nil
-		})
+		resolved, err := filepath.EvalSymlinks(dir) //nolint:forbidigo // only who may write there is asked, who then are root alone
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = missingRoots(dir)
+		case err == nil:
+			err = treeOfRoot(resolved)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// treeOfRoot tells whether root alone can change a directory and what is in it. Links to other
+// directories are not followed, and taken for what others may change.
+func treeOfRoot(dir string) error {
+	if err := roots(dir); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error { //nolint:forbidigo // the same
+		if err != nil {
+			return err
+		}
+		if entry.Type()&fs.ModeSymlink != 0 {
+			if to, err := os.Stat(name); err != nil || to.IsDir() {
+				return changeable(name)
+			}
+			return roots(name)
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 || st.Mode&0o022 != 0 {
+			return changeable(name)
+		}
+		return nil
+	})
 }
 
 // missingRoots tells whether nobody but root can make a directory that is not there.
@@ -187,7 +202,7 @@ func (a *ancestor) launch(p sandbox.Process) error {
 	socket, namespaces := program.File(theirs), program.File(int(a.c.init.Pidfd.Fd()))
 	a.group.fork(&program, 0, func() {
 		ch := child{p: &program, c: a.c, process: p}
-		program.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
+		dieWithParent(&program)
 		a.c.rt.host.dieFirst(&program)
 		a.group.enter(&program)
 		program.Call("enter the container", unix.SYS_SETNS, namespaces, spawn.Value(unix.CLONE_NEWNS|unix.CLONE_NEWNET|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS))
@@ -250,19 +265,13 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 		return nil, ctx.Err()
 	}
 	return c.start(p, func(p sandbox.Process) (*process, error) {
-		pr := &process{Ending: alive.NewEnding(), c: c}
-		err := pr.prepare(ctx, p)
-		if err == nil {
-			err = pr.descend(a, p)
-		}
-		if err != nil {
-			if pr.group != nil && pr.group.cg != nil {
+		return c.newProcess(ctx, p, func(pr *process) error {
+			err := pr.descend(a, p)
+			if err != nil {
 				_ = pr.group.cg.Kill() // init may not have been allowed to, nor told of it
 			}
-			pr.abandon()
-			return nil, err
-		}
-		return pr, nil
+			return err
+		})
 	})
 }
 
@@ -274,11 +283,11 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	if err != nil {
 		return err
 	}
-	groups, err := pr.group.cg.Enter()
+	procs, err := pr.group.cg.V2Procs()
 	if err != nil {
 		return err
 	}
-	defer closeFiles(groups)
+	defer procs.Close()
 	pidfd, clocks, err := pr.c.spaces()
 	if err != nil {
 		return err
@@ -289,8 +298,9 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	namespaces := program.File(int(pidfd.Fd()))
 	program.Call("enter the pid namespace", unix.SYS_SETNS, namespaces, spawn.Value(unix.CLONE_NEWPID))
 	program.Beget(func() {
-		for _, f := range groups {
-			program.Call("enter the control group", unix.SYS_WRITE, program.File(int(f.Fd())), program.String("0"), spawn.Value(1))
+		pr.group.enter(&program)
+		if procs != nil {
+			enterGroup(&program, procs)
 		}
 		if clocks != nil {
 			program.Call("enter the time namespace", unix.SYS_SETNS, program.File(int(clocks.Fd())), spawn.Value(unix.CLONE_NEWTIME))

@@ -243,4 +243,32 @@ func TestAncestorOfAnother(t *testing.T) {
 	if err := roots("/bin/sh"); err != nil {
 		t.Error(err)
 	}
+	// What it runs when it starts is as much.
+	code, err := os.MkdirTemp("/run", "sandbox-run-test") //nolint:usetesting // t.TempDir is below a directory of everybody's
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(code) })
+	module := filepath.Join(code, "module.py")
+	if err := os.WriteFile(module, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := treeOfRoot(code); err != nil {
+		t.Errorf("root's own: %v", err)
+	}
+	for name, change := range map[string]func() error{
+		"a file of everybody's": func() error { return os.Chmod(module, 0o666) },
+		"a link to a directory": func() error { return os.Symlink("/etc", filepath.Join(code, "package")) },
+		"a link to nothing":     func() error { return os.Symlink("/nothing", filepath.Join(code, "nothing.py")) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if err := treeOfRoot(code); !errors.Is(err, sandbox.ErrNoAncestor) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := errors.Join(os.Chmod(module, 0o644), os.RemoveAll(filepath.Join(code, "package")), os.RemoveAll(filepath.Join(code, "nothing.py"))); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -142,6 +142,11 @@ func (c *container) namespaced(flags uintptr, child func(*spawn.Program)) spawn.
 	return n
 }
 
+// dieWithParent has a child of the spawner end with it.
+func dieWithParent(p *spawn.Program) {
+	p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
+}
+
 // namespaces makes the init.
 func (c *container) namespaces() error {
 	flags := uintptr(unix.CLONE_NEWNS)
@@ -156,9 +161,7 @@ func (c *container) namespaces() error {
 	if !c.identity.root {
 		flags |= unix.CLONE_NEWUSER
 	}
-	init, spawner, err := c.rt.fork(c.namespaced(flags, func(p *spawn.Program) {
-		p.Call("prctl PR_SET_PDEATHSIG", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_PDEATHSIG), spawn.Value(uintptr(unix.SIGKILL)))
-	}))
+	init, spawner, err := c.rt.fork(c.namespaced(flags, dieWithParent))
 	if err != nil {
 		return err
 	}

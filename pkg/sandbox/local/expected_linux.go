@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -31,17 +30,12 @@ func (c *container) Expect(ctx context.Context, p sandbox.Process) error {
 		return err
 	}
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), io.Discard, io.Discard
-	pr := &process{Ending: alive.NewEnding(), c: c, expected: p}
-	err := pr.prepare(ctx, p)
-	if err == nil {
-		err = pr.forkWaiter(p)
-	}
-	if err != nil {
-		pr.abandon()
-		return err
-	}
+	pr, err := c.newProcess(ctx, p, func(pr *process) error {
+		pr.expected = p
+		return pr.forkWaiter(p)
+	})
 	c.expected = pr
-	return nil
+	return err
 }
 
 // forkWaiter forks a child that has all but its command, and returns when it waits for that.

@@ -80,8 +80,13 @@ func (g *group) enter(p *spawn.Program) {
 		return
 	}
 	for _, f := range g.cg.TasksFiles() {
-		p.Call("enter the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
+		enterGroup(p, f)
 	}
+}
+
+// enterGroup appends the way into a group by one of its files.
+func enterGroup(p *spawn.Program, f *os.File) {
+	p.Call("enter the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
 }
 
 // leave appends init's way back.

@@ -81,11 +81,24 @@ func (c *container) begin(ctx context.Context, p sandbox.Process) (pr *process, 
 		if pr != nil {
 			pr.abandon()
 		}
-		pr = &process{Ending: alive.NewEnding(), c: c}
-		if err = pr.prepare(ctx, p); err == nil {
+		return c.newProcess(ctx, p, func(pr *process) error {
 			fault.Point("process prepared")
-			err = pr.launch(p)
-		}
+			return pr.launch(p)
+		})
+	}
+	if err != nil {
+		pr.abandon()
+		return nil, err
+	}
+	return pr, nil
+}
+
+// newProcess prepares a process and has start start it, or make it wait.
+func (c *container) newProcess(ctx context.Context, p sandbox.Process, start func(*process) error) (*process, error) {
+	pr := &process{Ending: alive.NewEnding(), c: c}
+	err := pr.prepare(ctx, p)
+	if err == nil {
+		err = start(pr)
 	}
 	if err != nil {
 		pr.abandon()
