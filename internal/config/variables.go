@@ -111,7 +111,7 @@ func server() []Variable {
 		{"SANDBOX_QUEUE", "0", "Runs that may wait for a place; 0: none waits.", true, into(parseQueue, func(c *Config) *int64 { return &c.Server.Queue })},
 		{"SANDBOX_MAX_BODY_MB", "16", "The largest request body, in MiB.", true, into(parseMiB, func(c *Config) *int64 { return &c.Server.MaxBodyBytes })},
 		{"SANDBOX_DRAIN_SEC", "30", "How long runs may go on after SIGTERM, in seconds.", true, into(ParseSeconds, func(c *Config) *time.Duration { return &c.Server.Drain })},
-		{"SANDBOX_WARM", "auto", "What is made before it is wanted: auto, containers with interpreters that wait in them, each for one run; single-use, the same, and no compiler goes on to the next source of its tenant; off, nothing.", true, setWarm},
+		{"SANDBOX_WARM", "auto", "What is made before it is wanted: auto, containers with interpreters that wait in them, each for one run; single-use, the same, and no compiler goes on to the next source of its tenant, no interpreter is forked and no network namespace is used again; off, nothing.", true, setWarm},
 		{"SANDBOX_AUDIT_DAYS", "90", "How long audit lines are kept, in days.", true, into(ParseCount, func(c *Config) *int64 { return &c.Server.AuditDays })},
 	}
 }

@@ -185,13 +185,19 @@ func limits(c config.Config) (capacity.Limits, error) {
 	return l, nil
 }
 
+// ahead tells whether anything is made before it is wanted: not where it would be paid for, or
+// take the places of another server.
+func (d *Daemon) ahead() bool {
+	return d.cfg.Server.Warm != config.WarmOff && d.runtime.Name() != "e2b" && d.runtime.Name() != "remote"
+}
+
 // warm bounds what is made before it is wanted: beside the memory that runs are granted.
 func (d *Daemon) warm(l capacity.Limits) sandbox.PoolOptions {
-	if d.cfg.Server.Warm == config.WarmOff {
+	if !d.ahead() {
 		return sandbox.PoolOptions{}
 	}
 	return sandbox.PoolOptions{
-		SingleUse:  d.cfg.Server.Warm == config.WarmSingleUse,
+		SingleUse: d.cfg.Server.Warm == config.WarmSingleUse, OneTenant: d.keys == nil,
 		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: max(1, runtime.GOMAXPROCS(0)/2),
 		Failed: func(err error) { d.log.Warn("a container could not be made ahead", "error", err) },
 	}
@@ -217,7 +223,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	}
 	d.announce()
 	d.watching.Go(func() { d.watchdog(d.watched) })
-	if d.cfg.Server.Warm != config.WarmOff {
+	if d.ahead() {
 		d.watching.Go(func() { d.server.Prewarm(d.watched) })
 	}
 	var err error

@@ -229,7 +229,7 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 	p.mu.Unlock()
 	defer a.forking.Done()
 	ctx := context.WithoutCancel(p.ctx)
-	made, err := p.runtime.Create(ctx, c.want.Spec)
+	made, err := p.runtime.Create(ctx, p.spec(c))
 	if err != nil {
 		p.report(err)
 		return nil

@@ -196,3 +196,90 @@ func TestPoolWithoutAncestors(t *testing.T) {
 		}
 	})
 }
+
+// What can be forked is not passed over for another kind that is ready.
+func TestForkGoesBeforeAnotherKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, ancestral: true}
+		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4})
+		const other = "wait for anything"
+		named, plain := python(), python()
+		named.Spec.Tenant, plain.Spec.Tenant = "a", "a"
+		named.Ahead.Ancestor, plain.Ahead.Files = &Ancestry{Library: "library"}, map[string][]byte{"hook": []byte(other)}
+		if _, err := m.Create(t.Context(), Spec{Language: "bash", Tenant: "a"}); err != nil { // or else it may have what was made for nobody
+			t.Fatal(err)
+		}
+		m.Prepare(plain, 3)
+		for range 3 { // for a while each second one more than are ready
+			for range 5 {
+				go func() {
+					c, _, err := m.Take(t.Context(), named)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(100 * time.Millisecond)
+					if err := m.Delete(t.Context(), c.ID()); err != nil {
+						t.Error(err)
+					}
+				}()
+			}
+			time.Sleep(time.Second)
+		}
+		if n, _ := rt.kin(); n != 1 {
+			t.Fatalf("%d ancestors", n)
+		}
+		for range 10 {
+			c, _, err := m.Take(t.Context(), named, plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if made := c.(*warmContainer); made.files["hook"] == other {
+				t.Fatal("it has the other kind")
+			}
+		}
+		rt.mu.Lock()
+		rt.forkErr = ErrAncestorBusy
+		rt.mu.Unlock()
+		c, warm, err := m.Take(t.Context(), named, plain)
+		if err != nil || !warm || c.(*warmContainer).files["hook"] != other {
+			t.Errorf("nothing can be forked, and it has %v, warm %t: %v", c, warm, err)
+		}
+	})
+}
+
+// What a container may have of another is another's of the same tenant.
+func TestPoolRecyclesWithinTenants(t *testing.T) {
+	for name, tc := range map[string]struct {
+		opts   PoolOptions
+		tenant string
+		want   string
+	}{
+		"a tenant":                       {PoolOptions{}, "a", "tenant a"},
+		"for nobody":                     {PoolOptions{}, "", ""},
+		"where all are one tenant":       {PoolOptions{OneTenant: true}, "", "tenant "},
+		"where nothing is used again":    {PoolOptions{SingleUse: true}, "a", ""},
+		"nor of what all are one tenant": {PoolOptions{SingleUse: true, OneTenant: true}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: interpreter}
+				m := keeps(t, rt, tc.opts)
+				w := python()
+				w.Spec.Tenant = tc.tenant
+				m.Prepare(w, 1)
+				time.Sleep(time.Minute)
+				rt.mu.Lock()
+				defer rt.mu.Unlock()
+				for _, c := range rt.alive {
+					if c.spec.Recycle != tc.want {
+						t.Errorf("it has what was of %q, not %q", c.spec.Recycle, tc.want)
+					}
+				}
+				if len(rt.alive) != 1 {
+					t.Errorf("%d containers", len(rt.alive))
+				}
+			})
+		})
+	}
+}

@@ -96,6 +96,9 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if made := m.pool.fork(ctx, wants[0]); made != nil {
 		return m.taken(wants[0], made), false, nil
 	}
+	if c := m.TakeReady(wants[1:]...); c != nil {
+		return c, true, nil
+	}
 	c, err = m.Create(ctx, wants[0].Spec)
 	return c, false, err
 }

@@ -17,6 +17,8 @@ type PoolOptions struct {
 	MemoryBytes int64
 	// SingleUse keeps nothing that has worked, for whomever.
 	SingleUse bool
+	// OneTenant says that whoever asks without a tenant is one.
+	OneTenant bool
 	// Makers is how many are made at a time.
 	Makers int
 	// Failed is told why a container could not be made ahead, or removed; it may be nil.
@@ -67,22 +69,6 @@ type pool struct {
 	closed  bool
 
 	founding int // ancestors that are being made
-}
-
-// class is the containers that can stand for one another.
-type class struct {
-	want    Want
-	wanted  bool        // some time
-	ready   []*prepared // oldest first
-	making  int
-	target  int // how many are to be ready
-	least   int // target is never below
-	owed    int // of target, those that runs have taken which go on
-	spare   int // fewest that were ready since shrunk
-	shrunk  time.Time
-	retryAt time.Time
-	pause   time.Duration
-	lineage lineage
 }
 
 // prepared is a container that waits.
@@ -142,12 +128,7 @@ func (p *pool) take(wants []Want) *prepared {
 		}
 		ready := p.pop(c)
 		if i == 0 && ready == nil {
-			// Once is no demand; and where the makers are behind, more is not sooner.
-			if c.wanted && c.missing() < maxBehind {
-				c.target = min(c.target+1, p.opts.Containers)
-				p.nudge()
-			}
-			c.spare = 0
+			p.missed(c)
 		}
 		c.wanted = c.wanted || i == 0
 		if ready != nil {
@@ -155,8 +136,21 @@ func (p *pool) take(wants []Want) *prepared {
 			ready.refill = time.AfterFunc(refillAfter, func() { p.settle(ready) })
 			return ready
 		}
+		if c.lineage.current != nil {
+			return nil // to fork what was wanted is quicker than what the next kind has not done yet
+		}
 	}
 	return nil
+}
+
+// missed notes that a class had nothing ready. Once is no demand; and where the makers are behind,
+// more is not sooner. The caller holds mu.
+func (p *pool) missed(c *class) {
+	if c.wanted && c.missing() < maxBehind {
+		c.target = min(c.target+1, p.opts.Containers)
+		p.nudge()
+	}
+	c.spare = 0
 }
 
 // classFor is the class that has a container for w, or nil where there is none. Busy cores are
@@ -315,19 +309,6 @@ func (p *pool) begin(now time.Time) bool {
 	return true
 }
 
-// failed notes that what waited is gone, or that nothing could be made. What fails again
-// and again is tried ever more seldom.
-func (c *class) failed(now time.Time) {
-	if now.Sub(c.retryAt) > 2*pauseMost {
-		c.pause = 0
-	}
-	c.pause = min(max(2*c.pause, pauseFirst), pauseMost)
-	c.retryAt = now.Add(c.pause)
-}
-
-// missing is how many are to be made.
-func (c *class) missing() int { return c.target - c.owed - c.making - len(c.ready) }
-
 // room tells whether one more of a class may wait. What another class has had too long
 // goes first.
 func (p *pool) room(c *class, size int64) bool {
@@ -396,7 +377,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
 		return r, nil
 	}
-	made, err := p.runtime.Create(ctx, c.want.Spec)
+	made, err := p.runtime.Create(ctx, p.spec(c))
 	if err != nil {
 		return nil, err
 	}
@@ -412,6 +393,16 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 		return nil, errors.Join(err, made.Delete(ctx))
 	}
 	return ready, nil
+}
+
+// spec is what a container of a class is made of. Nothing of it is another tenant's afterwards:
+// what was made for nobody may be anybody's.
+func (p *pool) spec(c *class) Spec {
+	s := c.want.Spec
+	if !p.opts.SingleUse && (s.Tenant != "" || p.opts.OneTenant) {
+		s.Recycle = "tenant " + s.Tenant
+	}
+	return s
 }
 
 // shrink gives up what nobody has wanted for some time.

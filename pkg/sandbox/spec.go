@@ -78,6 +78,9 @@ type Spec struct {
 	// mechanism limit:cpus is enforced), busy cores are divided between tenants
 	// and not between their containers. Empty is a tenant of its own.
 	Tenant string
+	// Recycle, if not empty, names those whose containers may have one after the other what
+	// nothing is left in that a program could find: a network namespace. Others make all anew.
+	Recycle string
 }
 
 // Validate refuses a spec that cannot be meant in any runtime. Its network has its mode

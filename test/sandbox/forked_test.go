@@ -16,20 +16,24 @@ import (
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
-var ancestors = regexp.MustCompile(`(?m)^sandbox_ancestors (\d+)$`)
-
-// ancestors are how many interpreters wait to be forked.
-func (s *instance) ancestors(t *testing.T) int {
+// metric is a figure without labels of /metrics.
+func (s *instance) metric(t *testing.T, name string) int {
 	t.Helper()
-	m := ancestors.FindSubmatch(s.send(t, "GET", "/metrics", nil).body)
+	m := regexp.MustCompile(`(?m)^` + name + ` (\d+)$`).FindSubmatch(s.send(t, "GET", "/metrics", nil).body)
 	if m == nil {
-		t.Fatal("nothing is told of ancestors")
+		t.Fatalf("nothing is told of %s", name)
 	}
 	n, err := strconv.Atoi(string(m[1]))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// ancestors are how many interpreters wait to be forked.
+func (s *instance) ancestors(t *testing.T) int {
+	t.Helper()
+	return s.metric(t, "sandbox_ancestors")
 }
 
 // hammer has several clients send a request for some time, and gives the answers.

@@ -257,6 +257,23 @@ func TestWarmElsewhere(t *testing.T) {
 	}
 }
 
+// Nothing waits where it would take another server's places.
+func TestNothingWaitsFarAway(t *testing.T) {
+	far := started(t, "SANDBOX_WARM=off")
+	near := started(t, "SANDBOX_TYPE=remote", "SANDBOX_REMOTE="+far.URL)
+	made := func() int { return far.metric(t, "sandbox_containers_total") }
+	for n := range 4 {
+		before := made()
+		r := near.run(t, api.Request{Language: "bash", Code: "echo hello"})
+		if r.Status != api.StatusOK || r.Meta.Warm {
+			t.Fatalf("%s, warm %t: %s", r.Status, r.Meta.Warm, r.Message)
+		}
+		if more := made() - before; n > 0 && more != 1 { // the first also looks for what is there
+			t.Errorf("a run had %d containers made", more)
+		}
+	}
+}
+
 func inPath(name string) bool {
 	_, err := exec.LookPath(name)
 	return err == nil

@@ -104,6 +104,9 @@ func (s *instance) rest(t *testing.T) sample {
 	}
 	before := s.look()
 	calm, strangers := 0, 0
+	if *warm != "off" {
+		time.Sleep(11 * time.Second) // network namespaces wait ten for their next containers
+	}
 	testenv.Within(15*time.Second, func() bool {
 		time.Sleep(50 * time.Millisecond)
 		now := s.look()

@@ -3,7 +3,7 @@
 //
 // A large, threaded program such as this one must not fork: the copy is slow,
 // and a process with threads may not enter a user namespace. So one small
-// program without a libc (init.c, 6 KiB, one thread) does it. It decides
+// program without a libc (init.c, 13 KiB, one thread) does it. It decides
 // nothing: a [Program] is a list of system calls that the Go side has written
 // in full, and init makes them one after the other. Everything worth reviewing
 // is therefore Go: what is mounted, which ids are taken, which filter is

@@ -40,6 +40,8 @@ type container struct {
 	disk *loopDisk
 	// network leads out of the container; nil where nothing does.
 	network *outlet.Outlet
+	// netns is the network namespace, where it was another container's or will be; else nil.
+	netns *os.File
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
 	// tcp is what TCP sockets hold; nil where control groups count it, or there are none.
@@ -104,6 +106,9 @@ func (r *Runtime) makeFull(spec sandbox.Spec, image *rootfs.Image, redirect bool
 	if c.network, err = r.newOutlet(spec.Network, redirect); err != nil {
 		return nil, err
 	}
+	if c.recycles() {
+		c.netns = r.networks.take(spec.Recycle)
+	}
 	if err := c.makeScope(); err != nil {
 		return nil, err
 	}
@@ -154,7 +159,8 @@ func (c *container) namespaces() error {
 		name string
 		flag uintptr
 	}{{"pid", unix.CLONE_NEWPID}, {"net", unix.CLONE_NEWNET}, {"ipc", unix.CLONE_NEWIPC}, {"uts", unix.CLONE_NEWUTS}} {
-		if !fault.Off("namespace", n.name) {
+		recycled := n.flag == unix.CLONE_NEWNET && c.netns != nil // world enters it
+		if !recycled && !fault.Off("namespace", n.name) {
 			flags |= n.flag
 		}
 	}
@@ -195,6 +201,9 @@ func (c *container) world(image *rootfs.Image) error {
 		p.Call("setresgid", unix.SYS_SETRESGID, spawn.Value(0), spawn.Value(0), spawn.Value(0))
 	}
 	c.rt.host.dieFirst(&p)
+	if c.netns != nil {
+		p.Call("enter the network namespace", unix.SYS_SETNS, p.File(int(c.netns.Fd())), spawn.Value(unix.CLONE_NEWNET))
+	}
 	w.build()
 	names := []string{sandbox.WorkspaceDir, "/proc"}
 	if c.spec.BuildDisk.Bytes > 0 {
@@ -306,9 +315,13 @@ func (c *container) Delete(context.Context) error {
 	c.mu.Unlock()
 
 	errs := []error{ancestor.Close()}
+	clean := c.leavesNetwork()
 	if c.init != nil {
-		errs = append(errs, c.end())
+		err := c.end()
+		clean = clean && err == nil
+		errs = append(errs, err)
 	}
+	c.releaseNetwork(clean)
 	fault.Point("container ended")
 	if running != nil {
 		<-running.Done()

@@ -38,7 +38,8 @@ type Runtime struct {
 	filters     sync.Map         // seccomp.Options → []byte
 	verdict     advisory.Verdict // on the kernel's version
 
-	alive alive.List[*container]
+	alive    alive.List[*container]
+	networks emptyNetworks
 	recovery
 
 	// uncounted is why the memory of TCP sockets cannot be counted; the first container
@@ -255,6 +256,7 @@ func (r *Runtime) forget(c *container, err error) {
 func (r *Runtime) Close() error {
 	err := r.alive.Close(context.Background())
 	r.tries.Wait()
+	r.networks.close()
 	return errors.Join(err, r.free())
 }
 

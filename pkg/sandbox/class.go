@@ -1,0 +1,32 @@
+package sandbox
+
+import "time"
+
+// class is the containers that can stand for one another.
+type class struct {
+	want    Want
+	wanted  bool        // some time
+	ready   []*prepared // oldest first
+	making  int
+	target  int // how many are to be ready
+	least   int // target is never below
+	owed    int // of target, those that runs have taken which go on
+	spare   int // fewest that were ready since shrunk
+	shrunk  time.Time
+	retryAt time.Time
+	pause   time.Duration
+	lineage lineage
+}
+
+// failed notes that what waited is gone, or that nothing could be made. What fails again
+// and again is tried ever more seldom.
+func (c *class) failed(now time.Time) {
+	if now.Sub(c.retryAt) > 2*pauseMost {
+		c.pause = 0
+	}
+	c.pause = min(max(2*c.pause, pauseFirst), pauseMost)
+	c.retryAt = now.Add(c.pause)
+}
+
+// missing is how many are to be made.
+func (c *class) missing() int { return c.target - c.owed - c.making - len(c.ready) }
