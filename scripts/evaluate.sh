@@ -16,6 +16,7 @@ readonly rounds=${1:-40}
 readonly patience=${2:-600}
 readonly parts=$PWD/scripts/evaluate
 readonly subject=$PWD/bin/sandbox-run
+readonly server=$PWD/bin/sandbox-server
 readonly wazero_version=v1.12.0
 readonly packages=(docker.io podman runc crun bubblewrap runsc debootstrap python3)
 go=$(command -v go || true)
@@ -34,7 +35,7 @@ fail() {
 check_host() {
 	[ "$(id -u)" -eq 0 ] || fail "the container engines are compared as root; run it as root"
 	command -v apt-get >/dev/null || fail "it compares the packages of Debian, and there is no apt-get here"
-	[ -x "$subject" ] || fail "$subject is missing; make build first"
+	[ -x "$subject" ] && [ -x "$server" ] || fail "$subject or $server is missing; make build first"
 	[[ $rounds =~ ^[1-9][0-9]*$ ]] || fail "ROUNDS must be a positive number, not '$rounds'"
 	[[ $patience =~ ^[0-9]+$ ]] || fail "PATIENCE must be a number of seconds, not '$patience'"
 }
@@ -113,6 +114,7 @@ note_outside() {
 clean_up() {
 	local status=$?
 	trap - EXIT
+	stop "${served:-}"
 	stop "${dockerd:-}"
 	stop "${holder:-}"
 	unmount_ours
@@ -145,6 +147,19 @@ start_dockerd() {
 		sleep 0.2
 	done
 	fail "dockerd did not come up: $(tail -3 "$work/dockerd.log")"
+}
+
+# start_server starts ours, as it is shipped, on a port of the system's choice.
+start_server() {
+	SANDBOX_DATA_DIR=$work/server SANDBOX_ADDR=127.0.0.1:0 "$work/sandbox-server" >"$work/server.log" 2>&1 &
+	served=$!
+	for _ in {1..100}; do
+		address=$(sed -n 's/.*"msg":"ready","address":"\([^"]*\)".*/\1/p' "$work/server.log")
+		[ -z "$address" ] || return 0
+		kill -0 "$served" 2>/dev/null || break
+		sleep 0.2
+	done
+	fail "sandbox-server did not come up: $(tail -3 "$work/server.log")"
 }
 
 docker_() { docker --host "unix://$work/docker.sock" "$@"; }
@@ -186,13 +201,13 @@ write_cases() {
 		[ "$name" = walls ] || [ "$name" = hold ] || write_case bare "$name" "$inside"
 		write_case bubblewrap "$name" "bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL" \
 			"--uid 65534 --gid 65534 --ro-bind $root / --proc /proc --dev /dev --tmpfs /tmp $inside"
-		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name $group-crun"
-		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name $group-runc"
+		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name $group-crun-@ID@"
+		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name $group-runc-@ID@"
 		write_case "podman (${podman[-1]})" "$name" "podman ${podman[*]} run $options --cgroup-parent /$group evaluate $inside"
 		write_case "docker (runc)" "$name" "docker --host unix://$work/docker.sock run $options evaluate $inside"
 		for platform in "${gvisor[@]}"; do
 			write_case "gVisor ($platform)" "$name" "runsc --root $work/runsc --platform=$platform" \
-				"--ignore-cgroups --network=none run --bundle $work/bundle-$name $group-runsc"
+				"--ignore-cgroups --network=none run --bundle $work/bundle-$name $group-runsc-@ID@"
 		done
 	done
 	write_own_cases
@@ -205,6 +220,8 @@ write_own_cases() {
 	write_case sandbox-run true "$run --lang exec -- ${program[true]}"
 	write_case sandbox-run python "$run --lang python --code 'print(\"hello\")'"
 	write_case sandbox-run hold "$run --lang exec -- ${program[hold]}"
+	write_case sandbox-server true "POST $address '{\"language\":\"exec\",\"args\":[\"/bin/true\"]}'"
+	write_case sandbox-server python "POST $address '{\"language\":\"python\",\"code\":\"print(\\\"hello\\\")  # @ID@\"}'"
 	write_case sandbox-run walls "$run --lang python --code '$(<"$parts/walls.py")'"
 }
 
@@ -302,12 +319,13 @@ main() {
 	enter_group
 	make_root
 	chmod 755 "$work"
-	cp "$subject" "$work/sandbox-run"
+	cp "$subject" "$server" "$work"
 	export SANDBOX_DATA_DIR=$work/data
 	build_wazero
 	make_bundles
 	probe_crun
 	start_dockerd
+	start_server
 	import_images
 	gvisor_platforms
 	note_unpackaged
