@@ -151,7 +151,7 @@ start_dockerd() {
 
 # start_server starts ours, as it is shipped, on a port of the system's choice.
 start_server() {
-	SANDBOX_DATA_DIR=$work/server SANDBOX_ADDR=127.0.0.1:0 "$work/sandbox-server" >"$work/server.log" 2>&1 &
+	SANDBOX_DATA_DIR=$work/server SANDBOX_PORT=0 "$work/sandbox-server" >"$work/server.log" 2>&1 &
 	served=$!
 	for _ in {1..100}; do
 		address=$(sed -n 's/.*"msg":"ready","address":"\([^"]*\)".*/\1/p' "$work/server.log")

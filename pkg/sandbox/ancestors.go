@@ -100,16 +100,17 @@ func (p *pool) mayDescend(c *class) bool {
 	return !p.opts.SingleUse && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
 }
 
-// share has a class be for tenants as they come, and nothing be forked for it any more: an
-// ancestor is one tenant's. Where there are no tenants, who asks is one. The caller holds mu.
+// share has a class be for tenants as they come, and nothing be forked for it any more, nor
+// anything be used again: an ancestor is one tenant's. Where there are no tenants, who asks is one.
+// The caller holds mu.
 func (p *pool) share(c *class) {
-	if c.lineage.never {
+	if c.shared {
 		return
 	}
-	c.lineage.never = true
+	c.shared, c.lineage.never = true, true
 	p.retire(&c.lineage)
 	c.ready = slices.DeleteFunc(c.ready, func(r *prepared) bool {
-		if r.parent == nil {
+		if !r.personal() {
 			return false
 		}
 		p.discard(r)
@@ -229,12 +230,13 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 	p.mu.Unlock()
 	defer a.forking.Done()
 	ctx := context.WithoutCancel(p.ctx)
-	made, err := p.runtime.Create(ctx, p.spec(c))
+	spec := p.spec(c)
+	made, err := p.runtime.Create(ctx, spec)
 	if err != nil {
 		p.report(err)
 		return nil
 	}
-	r := &prepared{Container: made, class: c, made: time.Now(), parent: a}
+	r := &prepared{Container: made, class: c, made: time.Now(), parent: a, recycles: spec.Recycle != ""}
 	if r.waiting, err = startAhead(ctx, made, *c.want.Ahead, a.Start, closed, late); err == nil {
 		a.children.Add(1)
 		p.mu.Lock()

@@ -283,3 +283,33 @@ func TestPoolRecyclesWithinTenants(t *testing.T) {
 		})
 	}
 }
+
+// Who has a container that was made for whoever comes has nothing of those who came before, nor
+// they of him.
+func TestNothingIsRecycledOfWhatIsShared(t *testing.T) {
+	for name, forked := range map[string]bool{"started": false, "forked": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: interpreter, ancestral: forked}
+				m := keeps(t, rt, PoolOptions{Containers: 16, OneTenant: true})
+				w := python()
+				m.Prepare(w, 2)
+				time.Sleep(time.Minute)
+				w.Spec.Tenant = "uid:1000"
+				for range 3 {
+					c, _, err := m.Take(t.Context(), w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if of := c.(*warmContainer).spec.Recycle; of == "tenant " {
+						t.Errorf("one of several tenants has what may be of another: %q", of)
+					}
+					if err := m.Delete(t.Context(), c.ID()); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(time.Minute)
+				}
+			})
+		})
+	}
+}

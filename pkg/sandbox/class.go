@@ -16,6 +16,7 @@ type class struct {
 	retryAt time.Time
 	pause   time.Duration
 	lineage lineage
+	shared  bool // it has been of tenants as they come; see share
 }
 
 // failed notes that what waited is gone, or that nothing could be made. What fails again

@@ -96,8 +96,8 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if made := m.pool.fork(ctx, wants[0]); made != nil {
 		return m.taken(wants[0], made), false, nil
 	}
-	if c := m.TakeReady(wants[1:]...); c != nil {
-		return c, true, nil
+	if ready := m.pool.take(wants, 1); ready != nil {
+		return m.taken(wants[0], ready), true, nil
 	}
 	c, err = m.Create(ctx, wants[0].Spec)
 	return c, false, err
@@ -105,7 +105,7 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 
 // TakeReady is Take where a container is ready, and nil elsewhere.
 func (m *Manager) TakeReady(wants ...Want) Container {
-	ready := m.pool.take(wants)
+	ready := m.pool.take(wants, 0)
 	if ready == nil {
 		return nil
 	}

@@ -78,9 +78,14 @@ type prepared struct {
 	waiting *waiting // nil where nothing was started
 	made    time.Time
 	parent  *progenitor // of what was forked in it, until it is gone; else nil
-	turns   int         // how often it was given back
-	refill  *time.Timer // of one that is taken
+	// recycles tells that it has something of the container before, or the next may have.
+	recycles bool
+	turns    int         // how often it was given back
+	refill   *time.Timer // of one that is taken
 }
+
+// personal tells whether it is for the tenant alone for whom it was made.
+func (p *prepared) personal() bool { return p.parent != nil || p.recycles }
 
 // waits tells whether what was started still does.
 func (p *prepared) waits() bool { return p.waiting == nil || p.waiting.alive() }
@@ -104,8 +109,8 @@ func newPool(rt Runtime, opts PoolOptions) *pool {
 }
 
 // take takes a container that is ready, of the first kind that has one, and notes that the
-// first was wanted.
-func (p *pool) take(wants []Want) *prepared {
+// first was wanted, unless it begins with another.
+func (p *pool) take(wants []Want, begin int) *prepared {
 	if p == nil {
 		return nil
 	}
@@ -115,6 +120,9 @@ func (p *pool) take(wants []Want) *prepared {
 		return nil
 	}
 	for i, w := range wants {
+		if i < begin {
+			continue
+		}
 		if kept := p.keptFor(w); kept != nil {
 			return kept
 		}
@@ -358,7 +366,7 @@ func (p *pool) make(c *class) {
 	switch {
 	case err != nil:
 		c.failed(time.Now())
-	case p.closed || ready.parent != nil && c.lineage.never:
+	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
 		p.discard(ready)
 	default:
 		c.ready = append(c.ready, ready)
@@ -377,11 +385,12 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
 		return r, nil
 	}
-	made, err := p.runtime.Create(ctx, p.spec(c))
+	spec := p.spec(c)
+	made, err := p.runtime.Create(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
-	ready := &prepared{Container: made, class: c, made: time.Now()}
+	ready := &prepared{Container: made, class: c, made: time.Now(), recycles: spec.Recycle != ""}
 	if c.want.Ahead == nil {
 		p.report(expect(ctx, made, first))
 		return ready, nil
@@ -398,8 +407,10 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 // spec is what a container of a class is made of. Nothing of it is another tenant's afterwards:
 // what was made for nobody may be anybody's.
 func (p *pool) spec(c *class) Spec {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	s := c.want.Spec
-	if !p.opts.SingleUse && (s.Tenant != "" || p.opts.OneTenant) {
+	if !p.opts.SingleUse && !c.shared && (s.Tenant != "" || p.opts.OneTenant) {
 		s.Recycle = "tenant " + s.Tenant
 	}
 	return s

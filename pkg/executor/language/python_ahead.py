@@ -33,31 +33,19 @@ def wait():
 
     # Of what is here the collector finds nothing at the end, where it looks three times.
     # What is frozen it does not look at. __main__, which is the program's, is made anew for
-    # that, and what a program might notice is undone below. Nor does a module of ours have to
-    # be taken to pieces at the end, when the last function of the program has been called: it
-    # is in a cycle that the collector does not see.
-    known = frozenset(sys.modules)
-    import atexit
+    # that, and what a program might notice is undone below.
+    known = "gc" in sys.modules
     import gc
 
-    def leave(_=atexit):  # which 3.8 and 3.9 call and do not hold
-        for name in kept:
-            if sys.modules.get(name) is kept[name]:
-                del sys.modules[name]
-
-    kept = {}
     frozen = hasattr(gc, "freeze") and not gc.get_freeze_count()  # 3.12 has some of its own
     if frozen:
-        kept.update((name, sys.modules[name]) for name in known - {"__main__", "builtins", "sys"})
-        kept[""] = kept
-        atexit.register(leave)
         gc.freeze()
         new = type(sys)("__main__")
         new.__dict__.update(sys.modules["__main__"].__dict__)
         sys.modules["__main__"] = new
         del new
-    for name in frozenset(sys.modules) - known:
-        del sys.modules[name]
+    if not known:
+        del sys.modules["gc"]
 
     if ancestor:  # which only its children leave, as that ends
         import _imp
@@ -90,9 +78,8 @@ def wait():
         os.environb.clear()
         os.environb.update(environment)
 
-    # A program that speaks of the collector, or of the end of an object, has it as ever. One that
-    # speaks of what may do something when it ends, such as a file, may have left that in a module
-    # of ours, and has all of them end. What a program of several files speaks of nobody reads.
+    # A program that speaks of the collector, or of the end of an object, has it as ever; what
+    # one of several files speaks of nobody reads.
     names = os.listdir(".")
     if frozen:
         source = b"gc"
@@ -100,11 +87,8 @@ def wait():
             program = os.open(names[0], os.O_RDONLY)
             source = os.read(program, 1 << 20)
             os.close(program)
-        speaks = len(source) == 1 << 20 or any(word in source for word in (b"gc", b"__del__", b"ref", b"final", b"exec"))
-        if speaks:
+        if len(source) == 1 << 20 or any(word in source for word in (b"gc", b"__del__", b"ref", b"final", b"exec")):
             gc.unfreeze()
-        if speaks or any(word in source for word in (b"open", b"File", b"yield", b"await")):
-            kept.clear()
 
     # A file beside the program comes before a module of the standard library.
     for name in names if STANDARD else ():

@@ -40,7 +40,7 @@ type container struct {
 	disk *loopDisk
 	// network leads out of the container; nil where nothing does.
 	network *outlet.Outlet
-	// netns is the network namespace, where it was another container's or will be; else nil.
+	// netns is the network namespace, where it was another container's; else nil.
 	netns *os.File
 	// proc is the container's /proc, for sampling; nil without one.
 	proc *os.File
@@ -202,7 +202,7 @@ func (c *container) world(image *rootfs.Image) error {
 	}
 	c.rt.host.dieFirst(&p)
 	if c.netns != nil {
-		p.Call("enter the network namespace", unix.SYS_SETNS, p.File(int(c.netns.Fd())), spawn.Value(unix.CLONE_NEWNET))
+		p.Call(enterNetwork, unix.SYS_SETNS, p.File(int(c.netns.Fd())), spawn.Value(unix.CLONE_NEWNET))
 	}
 	w.build()
 	names := []string{sandbox.WorkspaceDir, "/proc"}
@@ -236,6 +236,7 @@ func (c *container) world(image *rootfs.Image) error {
 	c.identity.enterInner(&p)
 	reply, err := c.init.Do(&p)
 	if err != nil {
+		c.rt.networks.failed(err)
 		return withoutFilter(err)
 	}
 	fault.Point("root made")
@@ -315,13 +316,12 @@ func (c *container) Delete(context.Context) error {
 	c.mu.Unlock()
 
 	errs := []error{ancestor.Close()}
-	clean := c.leavesNetwork()
+	network := c.lastNetwork()
 	if c.init != nil {
 		err := c.end()
-		clean = clean && err == nil
+		network.release(&c.rt.networks, c.spec.Recycle, err == nil)
 		errs = append(errs, err)
 	}
-	c.releaseNetwork(clean)
 	fault.Point("container ended")
 	if running != nil {
 		<-running.Done()

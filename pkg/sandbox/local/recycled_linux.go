@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -57,9 +59,13 @@ func (e *emptyNetworks) take(owner string) *os.File {
 func (e *emptyNetworks) give(owner string, ns *os.File) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || len(e.waiting) >= maxRecycled {
+	if e.closed {
 		ns.Close()
 		return
+	}
+	if len(e.waiting) >= maxRecycled {
+		e.waiting[0].ns.Close()
+		e.waiting = e.waiting[1:]
 	}
 	e.waiting = append(e.waiting, emptyNetwork{owner, ns, time.Now()})
 	if e.expiry == nil {
@@ -81,6 +87,17 @@ func (e *emptyNetworks) expire() {
 	}
 }
 
+// enterNetwork is the step by which a container enters one.
+const enterNetwork = "enter the network namespace"
+
+// failed has no container enter one any more if this one was not let in.
+func (e *emptyNetworks) failed(err error) {
+	var step *spawn.StepError
+	if errors.As(err, &step) && step.Step == enterNetwork {
+		e.close()
+	}
+}
+
 func (e *emptyNetworks) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,40 +110,70 @@ func (e *emptyNetworks) close() {
 // recycles tells whether the container may have the network namespace of another, and leave its
 // own to the next.
 func (c *container) recycles() bool {
-	return c.spec.Recycle != "" && c.identity.root && c.spec.Network.Mode == sandbox.NetworkNone && !fault.Off("namespace", "net")
+	return c.spec.Recycle != "" && c.walls.namespaces && c.identity.root && c.spec.Network.Mode == sandbox.NetworkNone && !fault.Off("namespace", "net")
 }
 
-// leavesNetwork tells whether the network namespace is like a new one, and holds it. Init must be
-// alive. With a process beside it there could be a socket in the next moment.
-func (c *container) leavesNetwork() bool {
-	if c.init == nil || !c.recycles() || !c.init.Idle() {
-		return false
-	}
-	// Of all families, and what is on its way through another socket.
-	sockets, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/sockstat", c.init.PID))
-	if err != nil || !bytes.HasPrefix(sockets, []byte("sockets: used 0\n")) {
-		return false
-	}
-	if c.netns == nil {
-		path := fmt.Sprintf("/proc/%d/ns/net", c.init.PID)
-		fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return false
+// network is a container's network namespace on its way out. The zero value is none.
+type network struct{ ns, sockets *os.File }
+
+// lastNetwork is the network namespace if the next container may have it. The init must not have
+// been killed yet: what it is in is open then, and looked at when it is gone.
+func (c *container) lastNetwork() (n network) {
+	defer func() {
+		if n.sockets == nil && n.ns != nil {
+			n.ns.Close()
+			n.ns = nil
 		}
-		c.netns = os.NewFile(uintptr(fd), path)
+	}()
+	n.ns, c.netns = c.netns, nil
+	if c.init == nil || !c.recycles() {
+		return n
 	}
-	return true
+	if n.ns == nil {
+		n.ns = c.openOwn("ns/net")
+	}
+	if n.ns == nil || sameNetwork(n.ns) {
+		return n
+	}
+	n.sockets = c.openOwn("net/sockstat")
+	// As long as there is an init the number is its own, and what was opened is, too.
+	if n.sockets != nil && unix.PidfdSendSignal(int(c.init.Pidfd.Fd()), 0, nil, 0) != nil {
+		n.sockets.Close()
+		n.sockets = nil
+	}
+	return n
 }
 
-// releaseNetwork gives up what the container has of its network namespace: to the next one, if it
-// may have it.
-func (c *container) releaseNetwork(clean bool) {
-	switch {
-	case c.netns == nil:
-	case clean:
-		c.rt.networks.give(c.spec.Recycle, c.netns)
-	default:
-		c.netns.Close()
+// openOwn opens a file of init's, or gives nil.
+func (c *container) openOwn(name string) *os.File {
+	path := fmt.Sprintf("/proc/%d/%s", c.init.PID, name)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
 	}
-	c.netns = nil
+	return os.NewFile(uintptr(fd), path)
+}
+
+// sameNetwork tells whether a network namespace is our own, or may be.
+func sameNetwork(ns *os.File) bool {
+	theirs, err := ns.Stat()
+	ours, ourErr := os.Stat("/proc/self/ns/net")
+	return err != nil || ourErr != nil || os.SameFile(theirs, ours)
+}
+
+// release gives the network namespace of a container whose processes are all gone to the next of
+// its owner, if nothing is left in it. The kernel counts sockets of all families, and what is on its
+// way through another one; with nobody there they can only become fewer.
+func (n network) release(to *emptyNetworks, owner string, gone bool) {
+	if n.ns == nil {
+		return
+	}
+	var text [64]byte
+	count, err := n.sockets.Read(text[:])
+	n.sockets.Close()
+	if gone && err == nil && bytes.HasPrefix(text[:count], []byte("sockets: used 0\n")) {
+		to.give(owner, n.ns)
+		return
+	}
+	n.ns.Close()
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -18,7 +19,7 @@ import (
 // and deletes it; meanwhile is called before that.
 func networkOf(t *testing.T, rt *Runtime, spec sandbox.Spec, meanwhile func(*container)) string {
 	t.Helper()
-	spec.Disk, spec.Level = sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}, sandbox.LevelFull
+	spec.Disk, spec.Level = sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}, cmp.Or(spec.Level, sandbox.LevelFull)
 	made, err := rt.Create(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func networkOf(t *testing.T, rt *Runtime, spec sandbox.Spec, meanwhile func(*con
 		t.Fatal(err)
 	}
 	told, err := readAll(files, "net")
-	if sockets, _ := readAll(files, "unix"); err != nil || sockets != "1\n" {
+	if sockets, _ := readAll(files, "unix"); err != nil || spec.Level == sandbox.LevelFull && sockets != "1\n" {
 		t.Errorf("%q lines about sockets: %v", sockets, err)
 	}
 	if meanwhile != nil {
@@ -69,6 +70,18 @@ func TestNetworkIsRecycled(t *testing.T) {
 	if n := len(rt.networks.waiting); n != 2 {
 		t.Errorf("%d wait, not that of mine and of another", n)
 	}
+	// Where there are no namespaces it is the host's.
+	outside := func(c *container) {
+		if n := c.lastNetwork(); c.recycles() || n.ns != nil {
+			t.Error("the next container may have the host's")
+		}
+	}
+	if other := networkOf(t, rt, sandbox.Spec{Recycle: "mine", Level: sandbox.LevelRestricted}, outside); other != host {
+		t.Errorf("at restricted it is in %s, and the host in %s", other, host)
+	}
+	if n := len(rt.networks.waiting); n != 2 {
+		t.Errorf("%d wait, and one may be the host's", n)
+	}
 	// Two at a time have one each, and both wait.
 	var second string
 	if other := networkOf(t, rt, mine, func(*container) { second = networkOf(t, rt, mine, nil) }); other != first || second == first {
@@ -86,7 +99,7 @@ func TestNetworkIsRecycled(t *testing.T) {
 	}
 }
 
-// What holds a socket, or may be about to, keeps its network namespace from everybody else.
+// What holds a socket when all processes are gone keeps its network namespace from everybody else.
 func TestNetworkInUseIsNotRecycled(t *testing.T) {
 	needRoot(t)
 	for name, uses := range map[string]func(*container){
@@ -109,7 +122,7 @@ func TestNetworkInUseIsNotRecycled(t *testing.T) {
 				}
 			})
 		},
-		"a program": func(c *container) {
+		"a program that is killed": func(c *container) {
 			if _, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}}); err != nil {
 				t.Fatal(err)
 			}
@@ -119,7 +132,7 @@ func TestNetworkInUseIsNotRecycled(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rt := opened(t)
 			networkOf(t, rt, sandbox.Spec{Recycle: "mine"}, uses)
-			if waits := len(rt.networks.waiting) > 0; waits != (uses == nil) {
+			if waits := len(rt.networks.waiting) > 0; waits != (name != "a socket") {
 				t.Errorf("somebody else may have it: %t", waits)
 			}
 		})
@@ -170,6 +183,9 @@ func TestRecycledNetworksExpire(t *testing.T) {
 		}
 		for range maxRecycled + 3 {
 			give("a")
+		}
+		if given[len(given)-1].Fd() == ^uintptr(0) {
+			t.Error("the last is not kept")
 		}
 		if n := len(owners()); n != maxRecycled {
 			t.Errorf("%d wait", n)
