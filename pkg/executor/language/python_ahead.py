@@ -78,8 +78,10 @@ def wait():
         os.environb.clear()
         os.environb.update(environment)
 
-    # A program that speaks of the collector, or of the end of an object, has it as ever; what
-    # one of several files speaks of nobody reads.
+    # A program that speaks of the collector, or of the end of an object, has it as ever. So has one
+    # with something that does more at its end than free memory, such as a file: it may hang on what
+    # is frozen, as all that a class of the program reaches does which typing remembers, and would
+    # never end. What a program of several files speaks of nobody reads.
     names = os.listdir(".")
     if frozen:
         source = b"gc"
@@ -87,7 +89,8 @@ def wait():
             program = os.open(names[0], os.O_RDONLY)
             source = os.read(program, 1 << 20)
             os.close(program)
-        if len(source) == 1 << 20 or any(word in source for word in (b"gc", b"__del__", b"ref", b"final", b"exec")):
+        words = b"gc __del__ ref final exec open File IOWrapper Buffered makefile yield async await"
+        if len(source) == 1 << 20 or any(word in source for word in words.split()):
             gc.unfreeze()
 
     # A file beside the program comes before a module of the standard library.
