@@ -4,5 +4,6 @@
 //
 // The program is the init of [spawn], a list of system calls away from doing anything:
 // it is put into the workspace like any other program, started under every restriction
-// that others have, and asked over its standard input.
+// that others have, and asked over its standard input. Meanwhile the host's /proc and control
+// groups say what it and its init are from outside.
 package posture

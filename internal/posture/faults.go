@@ -38,7 +38,7 @@ func (p *Posture) Faults() (faults []string) {
 const sealed = "writes " + sandbox.BuildDir
 
 // needed are lines without which nothing is proven.
-var needed = []string{"descriptors", sealed, "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
+var needed = []string{"outside", "descriptors", sealed, "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
 
 func (p *Posture) enforced(mechanism string) bool {
 	return p.Isolation.Mechanisms[mechanism] == api.Enforced
@@ -89,9 +89,53 @@ func (p *Posture) fault(l Line) string {
 		return "a lever that reaches beyond the program"
 	case kind == "socket":
 		return p.socketFault(what, l.Value)
+	case kind == "outside" && p.Runtime == "local":
+		return p.outsideFault(what, l.Value)
 	}
 	return ""
 }
+
+// outsideFault says what is wrong with what the host sees of a process of local's.
+func (p *Posture) outsideFault(what, value string) string {
+	who, what, _ := strings.Cut(what, " ")
+	namespaces := strings.Fields(value)
+	switch {
+	case who == "process" && what == "namespaces of ours" && strings.HasPrefix(value, "E"):
+		return "nothing is known of its namespaces"
+	case who == "" && value != "seen":
+		return "nothing is known of a process that the host does not see"
+	case who == "memory" && p.Isolation.Limits[sandbox.LimitMemory] == api.Enforced && value != mebibytes(limits.MemoryBytes),
+		who == "processes" && p.enforced("cgroup") && value != fmt.Sprint(limits.Processes),
+		who == "cores" && p.Isolation.Limits[sandbox.LimitCPUs] == api.Enforced && value != fmt.Sprint(limits.CPUs):
+		return "its control groups hold another limit"
+	case who == "process" && what == "user" && p.enforced("uid") && value != "its own":
+		return "a program has a user of its own"
+	case who == "process" && what == "descriptors" && strange(value):
+		return "a program has its streams and what it opens itself, and nothing of the host's"
+	case who == "process" && what == "NoNewPrivs" && value != "1":
+		return "executing a file gives no rights"
+	case who == "process" && slices.Contains([]string{"CapEff", "CapBnd", "Seccomp"}, what):
+		return p.statusFault(what, value)
+	case what == "namespaces of ours" && p.full() && slices.ContainsFunc(namespaces, func(n string) bool { return isolating[n] && (who == "process" || n != "cgroup") }):
+		return "no namespace but that of time is the host's"
+	}
+	return ""
+}
+
+// strange tells whether a process has something open that neither is a stream nor what the init that
+// looks opens for itself.
+func strange(descriptors string) bool {
+	return slices.ContainsFunc(strings.Split(descriptors, ", "), func(some string) bool {
+		_, kind, _ := strings.Cut(some, " ")
+		return !slices.Contains([]string{"pipe", "anon_inode", "/dev/null"}, kind)
+	})
+}
+
+// mebibytes writes an amount of memory.
+func mebibytes(n int64) string { return fmt.Sprintf("%g MiB", float64(n)/(1<<20)) }
+
+// isolating are the kinds of namespaces that a program never has in common with the host.
+var isolating = map[string]bool{"cgroup": true, "ipc": true, "mnt": true, "net": true, "pid": true, "user": true, "uts": true}
 
 func (p *Posture) statusFault(what, value string) string {
 	switch {

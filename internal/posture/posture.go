@@ -46,5 +46,8 @@ func (p *Posture) String() string {
 	return b.String()
 }
 
+// limits are those of the process that looks.
+var limits = sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, CPUs: 1, OpenFiles: 64}
+
 // ErrNone says that no container could be made to look at.
 var ErrNone = errors.New("there is no sandbox to look at")

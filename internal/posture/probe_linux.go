@@ -3,6 +3,7 @@ package posture
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// program is the name of the prober in the workspace.
-const program = "posture"
+// newProgram is a name for the prober in the workspace, by which it is found on the host.
+func newProgram() string { return "posture-" + rand.Text() }
 
 // environment is what the prober gets: one variable, so that any other is seen.
 var environment = []string{"PATH=/usr/bin:/bin"}
@@ -52,10 +53,11 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 	if err != nil {
 		return err
 	}
+	program := newProgram()
 	if err := tree.WriteFile(program, bytes.NewReader(init), 0o755); err != nil {
 		return err
 	}
-	descriptors, err := start(ctx, c, spawn.DescriptorArgs, nil, io.Discard)
+	descriptors, err := start(ctx, c, program, spawn.DescriptorArgs, nil, io.Discard)
 	if err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 
 	input, ask := io.Pipe()
 	answers, output := io.Pipe()
-	running, err := start(ctx, c, spawn.StreamArgs, input, output)
+	running, err := start(ctx, c, program, spawn.StreamArgs, input, output)
 	if err != nil {
 		return err
 	}
@@ -78,7 +80,10 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 		_ = output.Close() // of a pipe, which never fails
 		ended <- err
 	}()
-	err = (&prober{server, p}).everything()
+	if _, err = server.Do(new(spawn.Program)); err == nil { // it is up, and has done nothing
+		p.outside(program)
+		err = (&prober{server, p}).everything()
+	}
 	err = errors.Join(err, server.Close())
 	_ = running.Kill() // it has ended, or hangs
 	return errors.Join(context.Cause(ctx), err, <-ended)
@@ -89,10 +94,10 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 const patience = time.Minute
 
 // start starts the prober.
-func start(ctx context.Context, c sandbox.Container, args []string, in io.Reader, out io.Writer) (sandbox.Running, error) {
+func start(ctx context.Context, c sandbox.Container, program string, args []string, in io.Reader, out io.Writer) (sandbox.Running, error) {
 	return c.Start(ctx, sandbox.Process{
 		Args: append([]string{sandbox.WorkspaceDir + "/" + program}, args[1:]...), Env: environment, Dir: sandbox.BuildDir, Stdin: in, Stdout: out,
-		Limits:   sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, OpenFiles: 64},
+		Limits:   limits,
 		ReadOnly: []string{sandbox.BuildDir},
 	})
 }

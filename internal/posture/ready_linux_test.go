@@ -55,7 +55,7 @@ type readied struct {
 }
 
 func (rt *readied) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Container, error) {
-	w := sandbox.Want{Spec: spec, First: &sandbox.Process{Limits: sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, OpenFiles: 64}, ReadOnly: []string{sandbox.BuildDir}}}
+	w := sandbox.Want{Spec: spec, First: &sandbox.Process{Limits: sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, CPUs: 1, OpenFiles: 64}, ReadOnly: []string{sandbox.BuildDir}}}
 	w.Spec.Tenant = "" // of a tenant's own there are only those that it has wanted
 	rt.m.Prepare(w, 2)
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

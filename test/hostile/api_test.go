@@ -21,14 +21,26 @@ import (
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
+// call asks for a path without a body.
+func (c *combination) call(t *testing.T, method, path string) (int, string) {
+	t.Helper()
+	status, _, answer := c.request(t, method, path, nil)
+	return status, answer
+}
+
 // post sends a body as it is, and returns the status, the headers and the answer.
 func (c *combination) post(t *testing.T, body io.Reader, header ...string) (int, http.Header, string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", c.server.URL+"/execute", body)
+	return c.request(t, "POST", "/execute", body, append([]string{"Content-Type", "application/json"}, header...)...)
+}
+
+func (c *combination) request(t *testing.T, method, path string, body io.Reader, header ...string) (int, http.Header, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, c.server.URL+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("X-API-Key", ourKey)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
@@ -90,7 +102,7 @@ func TestG1(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprint(conn, "POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{\"code\":\"print(1)\"}")
+			fmt.Fprint(conn, "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "+ourKey+"\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{\"code\":\"print(1)\"}")
 			_ = conn.(*net.TCPConn).SetLinger(0) // a reset
 			conn.Close()
 		}
@@ -114,8 +126,8 @@ func TestG2(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			say := []string{"", "P", "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
-				"POST /execute HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"}[i%5]
+			say := []string{"", "P", "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-API-Key: " + ourKey + "\r\nX-", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n",
+				"POST /execute HTTP/1.1\r\nHost: localhost\r\nX-API-Key: " + ourKey + "\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"}[i%5]
 			if _, err := io.WriteString(conn, say); err != nil {
 				t.Fatal(err)
 			}
@@ -278,24 +290,13 @@ func TestG23(t *testing.T) {
 		for i := range 50 {
 			c.faultOfCaller(t, "a made-up language", api.Request{Language: fmt.Sprintf("madeup%d", i), Version: "madeup", Code: "1"})
 			for _, path := range []string{"/madeup%d", "/v1/madeup%d", "/execute/madeup%d", "/v1/containers/madeup%d"} {
-				resp, err := http.Get(c.server.URL + fmt.Sprintf(path, i))
-				if err != nil {
-					t.Fatal(err)
-				}
-				resp.Body.Close()
-				r, _ := http.NewRequestWithContext(t.Context(), fmt.Sprintf("MADEUP%d", i), c.server.URL+"/execute", nil)
-				if resp, err = http.DefaultClient.Do(r); err == nil {
-					resp.Body.Close()
-				}
+				c.call(t, "GET", fmt.Sprintf(path, i))
+				c.call(t, fmt.Sprintf("MADEUP%d", i), "/execute")
 			}
 		}
-		resp, err := http.Get(c.server.URL + "/metrics")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, _ := io.ReadAll(resp.Body)
-		if i := strings.Index(strings.ToLower(string(text)), "madeup"); i >= 0 {
+		if status, text := c.call(t, "GET", "/metrics"); status != 200 || !strings.Contains(text, "sandbox_") {
+			t.Errorf("the metrics: %d %.200s", status, text)
+		} else if i := strings.Index(strings.ToLower(text), "madeup"); i >= 0 {
 			t.Errorf("the metrics say %.100q", text[max(0, i-50):])
 		}
 	})
@@ -370,7 +371,7 @@ func TestG6(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				fmt.Fprintf(conn, "POST /execute HTTP/1.1\r\nHost: localhost\r\nAccept: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", accept, len(body), body)
+				fmt.Fprintf(conn, "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-API-Key: "+ourKey+"\r\nAccept: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", accept, len(body), body)
 				time.Sleep(wait)
 				_ = conn.(*net.TCPConn).SetLinger(0)
 				conn.Close()

@@ -68,7 +68,7 @@ func guards() []mutation {
 		{"cpu", "limit:CPU time;step:setrlimit cpu", "full", nil},
 		{"disk", "limit:disk", "full", nil},
 		{"inodes", "limit:disk", "full", nil},
-		{"tcp", "limit:tcp", "full", nil},
+		{"tcp", "limit:tcp", "full", []string{"A14-loopback-tcp", "TestEveryKindOfSocketIsCharged"}},
 		{"timeout", "limit:wall clock", "full", []string{"A30-regular-expression", "A31-endless-loop", "C02-deaf-to-signals", "C04-idle"}},
 		{"output", "limit:output", "full", nil},
 		{"rlimit", "step:setrlimit *", "full", nil},

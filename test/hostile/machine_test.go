@@ -90,7 +90,7 @@ func (c *combination) check(t *testing.T) {
 			limit += manyReady[what]
 		}
 		if c.runtime == "remote" {
-			limit += waiting[what]
+			limit += connected[what]
 		}
 		first, last := c.gauge(what), 0
 		if !testenv.Within(5*time.Second, func() bool { last = c.gauge(what); return last >= 0 && last <= c.gauges[what]+limit }) {
@@ -110,8 +110,8 @@ var spares = map[string]int{"process_open_fds": 4, "go_goroutines": 8, "process_
 // manyReady is what containers take that wait.
 var manyReady = map[string]int{"process_open_fds": 400, "go_goroutines": 800}
 
-// waiting is what connections to another server take that wait for a next request.
-var waiting = map[string]int{"process_open_fds": 8, "go_goroutines": 16}
+// connected is what connections to another server take that wait for a next request.
+var connected = map[string]int{"process_open_fds": 8, "go_goroutines": 16}
 
 // changed are the things that look otherwise than when the server was idle. Of a count it
 // is a change to be higher: others who have had a socket or a namespace may leave.

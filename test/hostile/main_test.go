@@ -68,10 +68,13 @@ type combination struct {
 	server *testenv.Server
 	behind *testenv.Server // what runs the programs where that is another server
 	client *client.Client
-	warmed map[string]bool   // languages that have run once
-	idle   map[string]string // what the machine looked like when the server was idle
-	gauges map[string]int    // and its descriptors, goroutines and memory
-	langs  map[string]string // the versions of languages that it has
+	nextTo *client.Client           // another tenant's
+	warmed map[string]bool          // languages that have run once
+	hellos map[string]time.Duration // how long a hello of theirs took then, at most
+	ticks  time.Duration            // and the run next door
+	idle   map[string]string        // what the machine looked like when the server was idle
+	gauges map[string]int           // and its descriptors, goroutines and memory
+	langs  map[string]string        // the versions of languages that it has
 }
 
 func (c *combination) String() string { return strings.Join(c.words(), " ") }
@@ -113,7 +116,12 @@ func (c *combination) dir() string {
 }
 
 // data is where it keeps things: both levels share what is prepared for a language.
-func (c *combination) data() string { return filepath.Join(work, "data-"+c.user) }
+func (c *combination) data() string {
+	if *ready && c.uid() != os.Geteuid() {
+		return filepath.Join(work, "data-"+c.user+"-"+c.level)
+	}
+	return filepath.Join(work, "data-"+c.user)
+}
 
 // speaks tells whether the combination's server, which it starts, has a language.
 func (c *combination) speaks(t *testing.T, lang string) bool {
@@ -137,8 +145,29 @@ func (c *combination) engine() []string {
 	return []string{"DOCKER_HOST=" + os.Getenv("SANDBOX_TEST_ENGINE"), "SANDBOX_DOCKER_IMAGE=" + os.Getenv("SANDBOX_TEST_ENGINE_IMAGE")}
 }
 
+// ourKey is the key of the tenant whose programs are hostile, theirKey that of another.
+const ourKey, theirKey = "key-of-who-attacks", "key-of-who-is-next-to-it"
+
+// keys writes a file of both.
+func (c *combination) keys() (name string, err error) {
+	name = filepath.Join(c.dir(), "keys.yaml")
+	return name, os.WriteFile(name, []byte("- {key: "+ourKey+", tenant: hostile}\n- {key: "+theirKey+", tenant: neighbour}\n"), 0o600)
+}
+
 // ordinaryUser is nobody: a user without any privilege.
 const ordinaryUser = 65534
+
+// uid is the server's user. What waits for one server takes of what the kernel grants its user, so that
+// servers with ready containers have a user each.
+func (c *combination) uid() int {
+	switch {
+	case c.user != "ordinary" || os.Geteuid() != 0:
+		return os.Geteuid()
+	case *ready && c.level == "restricted":
+		return ordinaryUser - 1
+	}
+	return ordinaryUser
+}
 
 // start starts the combination's server, once.
 func (c *combination) start(t *testing.T) {
@@ -162,10 +191,11 @@ func (c *combination) start(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	uid := os.Geteuid()
-	if c.user == "ordinary" && uid == 0 {
-		uid = ordinaryUser
+	keys, err := c.keys()
+	if err != nil {
+		t.Fatal(err)
 	}
+	uid := c.uid()
 	if err := testenv.Prepared(data, uid); err != nil {
 		t.Fatal(err)
 	}
@@ -173,27 +203,30 @@ func (c *combination) start(t *testing.T) {
 		_ = os.Symlink(filepath.Join(home, ".rustup"), filepath.Join(dir, ".rustup")) // below what is HOME here
 	}
 	if uid != os.Geteuid() {
-		as = &syscall.Credential{Uid: ordinaryUser, Gid: ordinaryUser}
-		for _, d := range []string{dir, data, filepath.Join(dir, "run")} {
-			if err := os.Chown(d, ordinaryUser, ordinaryUser); err != nil {
+		as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+		for _, d := range []string{dir, data, filepath.Join(dir, "run"), keys} {
+			if err := os.Chown(d, uid, uid); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	var err error
 	if c.runtime == "remote" {
 		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+"-behind")...); err != nil {
 			t.Fatal(err)
 		}
 		settings = append(settings, "SANDBOX_REMOTE="+c.behind.URL)
 	}
-	if c.server, err = testenv.Launch(binary, as, settings...); err != nil {
+	if c.server, err = testenv.Launch(binary, as, append(settings, "SANDBOX_API_KEYS_FILE="+keys)...); err != nil {
 		t.Fatal(err)
 	}
+	c.server.Key = ourKey
 	for _, other := range combinations() {
 		other.warmed = nil // what the machine looked like when that was idle had no such server
 	}
-	if c.client, err = client.New(c.server.URL, client.Options{}); err != nil {
+	if c.client, err = client.New(c.server.URL, client.Options{Key: ourKey}); err != nil {
+		t.Fatal(err)
+	}
+	if c.nextTo, err = client.New(c.server.URL, client.Options{Key: theirKey}); err != nil {
 		t.Fatal(err)
 	}
 }

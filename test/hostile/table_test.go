@@ -15,6 +15,8 @@ type sight struct {
 	skipped string  // why
 	ready   bool    // its container was made before it came
 	late    float64 // seconds that the program ended after its time limit; below 0 before it
+	// How many times as long as before a hello took afterwards, and the run next door meanwhile.
+	hello, nextTo float64
 }
 
 var seen []sight
@@ -46,8 +48,6 @@ func summary(seen []sight) string {
 	var rows []row
 	languages, cells, skipped := map[string][]string{}, map[string]cell{}, map[string][]string{}
 	var total cell
-	var latest sight
-	later, ready := 0, 0 // than a second after the limit; in containers that were made before
 	for _, s := range seen {
 		r, lang := s.variant.row, s.variant.lang
 		if _, ok := languages[r.name]; !ok {
@@ -69,15 +69,6 @@ func summary(seen []sight) string {
 			total.held++
 		}
 		cells[at] = c
-		if s.late > latest.late {
-			latest = s
-		}
-		if s.late > 1 {
-			later++
-		}
-		if s.ready {
-			ready++
-		}
 	}
 	var b strings.Builder
 	b.WriteString(resultsPage + "| row | what it tries | in |")
@@ -101,18 +92,48 @@ func summary(seen []sight) string {
 	}
 	left := len(seen) - total.held - total.failed
 	fmt.Fprintf(&b, "\n%d rows, %d runs as they should be, %d not, %d left out.\n", len(rows), total.held, total.failed, left)
-	if ready > 0 {
-		fmt.Fprintf(&b, "%d of them had a container that was ready.\n", ready)
-	}
-	if latest.late > 0 {
-		fmt.Fprintf(&b, "Of the programs that met their time limit, the last to end did so %.2f s after it (%s, %s, %s), and %d more than a second after it.\n",
-			latest.late, latest.variant.row.name, latest.variant.combination, latest.variant.lang, later)
-	}
+	b.WriteString(inTimes(seen))
 	if left > 0 {
 		b.WriteString("\nLeft out:\n\n")
 	}
 	for _, why := range slices.Sorted(maps.Keys(skipped)) {
 		fmt.Fprintf(&b, "* %s: %s.\n", why, strings.Join(skipped[why], ", "))
+	}
+	return b.String()
+}
+
+// inTimes says how late the latest was, and how slow the slowest.
+func inTimes(seen []sight) string {
+	later, ready := 0, 0 // than a second after the limit; in containers that were made before
+	latest, hello, nextTo := seen[0], seen[0], seen[0]
+	for _, s := range seen {
+		if s.late > latest.late {
+			latest = s
+		}
+		if s.hello > hello.hello {
+			hello = s
+		}
+		if s.nextTo > nextTo.nextTo {
+			nextTo = s
+		}
+		if s.late > 1 {
+			later++
+		}
+		if s.ready {
+			ready++
+		}
+	}
+	var b strings.Builder
+	if ready > 0 {
+		fmt.Fprintf(&b, "%d of them had a container that was ready.\n", ready)
+	}
+	if latest.late > 0 {
+		fmt.Fprintf(&b, "Of the programs that met their time limit, the last to end did so %.2f s after it (%s), and %d more than a second after it.\n",
+			latest.late, latest.variant, later)
+	}
+	if hello.hello > 0 {
+		fmt.Fprintf(&b, "The slowest hello after a program took %.1f times what it took before (%s), and the slowest run next door %.1f times (%s).\n",
+			hello.hello, hello.variant, nextTo.nextTo, nextTo.variant)
 	}
 	return b.String()
 }

@@ -21,6 +21,8 @@ type Server struct {
 	Cmd *exec.Cmd
 	// URL is its address, http://HOST:PORT.
 	URL string
+	// Key is the API key by which its metrics are read; empty where it asks for none.
+	Key string
 
 	mu  sync.Mutex
 	log bytes.Buffer
@@ -89,6 +91,9 @@ func (s *Server) Metric(name string, words ...string) float64 {
 	req, err := http.NewRequest("GET", s.URL+"/metrics", nil)
 	if err != nil {
 		return math.NaN()
+	}
+	if s.Key != "" {
+		req.Header.Set("X-API-Key", s.Key)
 	}
 	req.Close = true // a connection that is kept has goroutines
 	resp, err := (&http.Client{Timeout: 10 * time.Second}).Do(req)
