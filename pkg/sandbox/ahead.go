@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Ahead is a program that is started before its work is known: an interpreter that has
@@ -163,6 +165,7 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 		w.leave()
 		return nil, err
 	}
+	fault.Point("program started ahead")
 	go func() {
 		w.exit, w.err = w.running.Wait()
 		close(w.ended)

@@ -1,6 +1,11 @@
 package sandbox
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
+)
 
 // class is the containers that can stand for one another.
 type class struct {
@@ -17,6 +22,7 @@ type class struct {
 	pause   time.Duration
 	lineage lineage
 	shared  bool // it has been of tenants as they come; see share
+	counted bool // what waits would be counted as runs' processes
 }
 
 // failed notes that what waited is gone, or that nothing could be made. What fails again
@@ -30,4 +36,16 @@ func (c *class) failed(now time.Time) {
 }
 
 // missing is how many are to be made.
-func (c *class) missing() int { return c.target - c.owed - c.making - len(c.ready) }
+func (c *class) missing() int {
+	if c.counted {
+		return 0
+	}
+	return c.target - c.owed - c.making - len(c.ready)
+}
+
+// errCounted is a container whose limit of processes counts all that the server's user has: what
+// waits would be taken from what runs may have.
+var errCounted = errors.New("what waits would be counted for those that run")
+
+// countsAll tells whether a container is such a one.
+func countsAll(c Container) bool { return c.Isolation().Limits[LimitProcesses] == api.Degraded }

@@ -1,6 +1,10 @@
 package sandbox
 
-import "time"
+import (
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
+)
 
 // How long something is kept that waits again.
 const (
@@ -87,5 +91,6 @@ func (p *pool) keepFor(r *prepared, tenant string, used Metrics) bool {
 	}
 	r.class = c
 	c.ready = append(c.ready, r)
+	fault.Point("container given back")
 	return true
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // PoolOptions bound a pool. The zero value keeps nothing.
@@ -141,6 +143,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 		c.wanted = c.wanted || i == 0
 		if ready != nil {
 			c.owed++
+			fault.Point("ready container taken")
 			ready.refill = time.AfterFunc(refillAfter, func() { p.settle(ready) })
 			return ready
 		}
@@ -154,7 +157,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 // missed notes that a class had nothing ready. Once is no demand; and where the makers are behind,
 // more is not sooner. The caller holds mu.
 func (p *pool) missed(c *class) {
-	if c.wanted && c.missing() < maxBehind {
+	if c.wanted && !c.counted && c.missing() < maxBehind {
 		c.target = min(c.target+1, p.opts.Containers)
 		p.nudge()
 	}
@@ -356,7 +359,7 @@ func (p *pool) used() (count int, bytes int64) {
 // make makes one container of a class.
 func (p *pool) make(c *class) {
 	ready, err := p.prepare(c)
-	if p.ctx.Err() == nil {
+	if p.ctx.Err() == nil && !errors.Is(err, errCounted) {
 		p.report(err)
 	}
 	p.mu.Lock()
@@ -364,12 +367,15 @@ func (p *pool) make(c *class) {
 	c.making--
 	p.making--
 	switch {
+	case errors.Is(err, errCounted):
+		c.counted, c.target, c.least = true, 0, 0
 	case err != nil:
 		c.failed(time.Now())
 	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
 		p.discard(ready)
 	default:
 		c.ready = append(c.ready, ready)
+		fault.Point("container ready")
 	}
 	p.nudge()
 }
@@ -389,6 +395,10 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	made, err := p.runtime.Create(ctx, spec)
 	if err != nil {
 		return nil, err
+	}
+	if countsAll(made) {
+		p.report(made.Delete(ctx))
+		return nil, errCounted
 	}
 	ready := &prepared{Container: made, class: c, made: time.Now(), recycles: spec.Recycle != ""}
 	if c.want.Ahead == nil {
@@ -457,6 +467,7 @@ func (p *pool) discard(r *prepared) {
 }
 
 func (p *pool) remove(r *prepared) {
+	fault.Point("ready container given up")
 	if !r.waits() {
 		p.report(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
 	}

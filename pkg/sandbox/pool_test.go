@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
 // A pool has as many ready as are wanted at a time, and lets them go when nobody wants
@@ -54,6 +56,30 @@ func TestPoolFollowsTheDemand(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if rt.count() != 0 || len(m.Ready()) != 0 {
 			t.Errorf("%d are left, ready %v", rt.count(), m.Ready())
+		}
+	})
+}
+
+// Where a run's limit of processes counts all that the server's user has, none wait: each would be
+// one less that a run may have.
+func TestPoolTakesNoProcessesOfRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, isolation: Isolation{Level: LevelRestricted, Limits: map[string]string{LimitProcesses: api.Degraded}}}
+		m := keeps(t, rt, PoolOptions{Failed: func(err error) { t.Error(err) }})
+		w := Want{Spec: Spec{Language: "go"}}
+		m.Prepare(w, 3)
+		for range 5 {
+			c, warm, err := m.Take(t.Context(), w)
+			if err != nil || warm {
+				t.Fatalf("warm %v, error %v", warm, err)
+			}
+			if err := m.Delete(t.Context(), c.ID()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			if rt.count() != 0 {
+				t.Errorf("%d wait", rt.count())
+			}
 		}
 	})
 }

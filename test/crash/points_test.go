@@ -87,6 +87,17 @@ func ways() []way {
 // of the server are those that only it passes through.
 var ofTheServer = []string{"share made"}
 
+// ahead are those of a server that has containers ready, and ofCompilers those of one that compiles
+// Java, too. As an ordinary user nothing is forked from another, and no namespace kept.
+var (
+	ahead = []string{"process forked ahead", "program started ahead", "container ready", "ready container taken", "ready container given up"}
+	kin   = []string{"ancestor started", "child of an ancestor forked", "child of an ancestor adopted", "ancestor ended", "network namespace kept", "network namespace taken"}
+
+	ofCompilers = []string{"container given back"}
+	// atTheEnd are those by which a server comes that ends.
+	atTheEnd = []string{"ready container given up", "ancestor ended"}
+)
+
 func without(name string) func() string {
 	return func() string {
 		if _, err := exec.LookPath(name); err != nil {
@@ -193,7 +204,7 @@ func TestEveryPointIsTried(t *testing.T) {
 	for _, w := range ways() {
 		tried = append(tried, w.points...)
 	}
-	tried = append(tried, ofTheServer...)
+	tried = slices.Concat(tried, ofTheServer, ahead, kin, ofCompilers)
 	inSources := map[string]bool{}
 	for _, dir := range []string{"cmd", "internal", "pkg"} {
 		err := filepath.WalkDir(filepath.Join("../..", dir), func(path string, d fs.DirEntry, err error) error {

@@ -110,13 +110,67 @@ func TestServer(t *testing.T) {
 	other.untouched(t)
 }
 
+// TestReady dies where containers are made, used and given up that wait for runs, with a tenant who asks
+// for so much that interpreters are forked.
+func TestReady(t *testing.T) {
+	root, ordinary := users(t)
+	other := live(t, root)
+	for _, u := range []user{root, ordinary} {
+		points := slices.Clone(ahead)
+		if u.as == nil {
+			points = append(points, kin...)
+		}
+		if without("javac")() == "" {
+			points = append(points, ofCompilers...)
+		}
+		for _, p := range points {
+			if *only != "" && *only != p {
+				continue
+			}
+			t.Run(u.name+"/"+p, func(t *testing.T) {
+				before := settled(t)
+				s := u.launch(t, "SANDBOX_WARM=auto", "FAULT_POINT="+p)
+				for begun := time.Now(); s != nil && !ended(s); busy(t, s, manyOf(p)) {
+					switch since := time.Since(begun); {
+					case since > 30*time.Second:
+						t.Errorf("it never came to %q", p)
+						s.Kill()
+					case since > 3*time.Second && slices.Contains(atTheEnd, p):
+						_ = s.Stop() // it dies on the way
+					}
+				}
+				if s != nil {
+					s.Kill()
+				}
+				u.recover(t)
+				asBefore(t, before, func() { u.does(t, "gc") })
+			})
+		}
+	}
+	other.untouched(t)
+}
+
+// manyOf are requests by which a server with ready containers comes by a place.
+func manyOf(point string) []api.Request {
+	one := api.Request{Language: "python", Code: "print(6*7)"}
+	switch {
+	case slices.Contains(ofCompilers, point): // whose work is kept for the next time
+		one = api.Request{Language: "java", Code: fmt.Sprintf("class Main { public static void main(String[] a) { System.out.println(%dL); } }", time.Now().UnixNano())}
+	case point == "process forked ahead":
+		one = api.Request{Language: "bash", Code: "echo out"}
+	}
+	return []api.Request{one, one, one, one}
+}
+
+// ended tells whether a server has.
+func ended(s *testenv.Server) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
 // dead tells whether a server has ended, and buries it.
 func dead(s *testenv.Server) bool {
-	gone := func() bool {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Cmd.Process.Pid))
-		return err != nil || strings.Contains(string(stat), ") Z ")
-	}
-	if !testenv.Within(soon, gone) {
+	if !testenv.Within(soon, func() bool { return ended(s) }) {
 		return false
 	}
 	s.Kill()
@@ -187,7 +241,7 @@ func (r *recovery) die() (how string, died bool) {
 	}
 	points := w.reaches(r.who)
 	if r.served {
-		points = slices.Concat(life, ofTheServer, []string{"directory made", "container directory made", "entry removed"})
+		points = slices.Concat(life, ofTheServer, ahead, kin, []string{"directory made", "container directory made", "entry removed"})
 	}
 	nth := 1 + r.rand.IntN(4)
 	if !r.served {
@@ -225,7 +279,8 @@ func (r *recovery) dieAlone(w way, point string, after time.Duration) (string, b
 
 // dieServing has a server die with up to four runs.
 func (r *recovery) dieServing(point string, after time.Duration) (string, bool) {
-	s := r.who.launch(r.t, "FAULT_POINT="+point)
+	warm := []string{"off", "auto"}[r.rand.IntN(2)]
+	s := r.who.launch(r.t, "FAULT_POINT="+point, "SANDBOX_WARM="+warm)
 	if s == nil {
 		return r.tell("server", true, "before it was ready, as %s, at %q", r.who.name, point)
 	}
@@ -240,7 +295,7 @@ func (r *recovery) dieServing(point string, after time.Duration) (string, bool) 
 	busy(r.t, s, list)
 	timer.Stop()
 	s.Kill()
-	return r.tell("server", true, "with %d runs as %s, at %q or after %v", len(list), r.who.name, point, after)
+	return r.tell("server, warm "+warm, true, "with %d runs as %s, at %q or after %v", len(list), r.who.name, point, after)
 }
 
 func (r *recovery) tell(what string, died bool, format string, args ...any) (string, bool) {

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -80,6 +81,7 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 	if err := a.launch(c.translate(p)); err != nil {
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
+	fault.Point("ancestor started")
 	if _, err := a.do(new(spawn.Program), ancestorStarts, nil); err != nil { // it answers once it waits
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
@@ -326,11 +328,13 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		return err
 	}
 	pr.pid = reply.PID
+	fault.Point("child of an ancestor forked")
 	var adopt spawn.Program
 	adopt.Adopt(pr.pid)
 	if err := pr.c.ask(&adopt); err != nil {
 		return err
 	}
+	fault.Point("child of an ancestor adopted")
 	return pr.group.settle()
 }
 
@@ -374,6 +378,7 @@ func (a *ancestor) end() error {
 		return nil
 	}
 	err := a.group.cg.Kill()
+	fault.Point("ancestor ended")
 	if a.pid != 0 {
 		if _, lost := a.c.spawner.Wait(a.pid); lost != nil && !errors.Is(lost, spawn.ErrGone) {
 			err = errors.Join(err, lost)

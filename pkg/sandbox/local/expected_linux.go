@@ -49,6 +49,7 @@ func (pr *process) forkWaiter(p sandbox.Process) error {
 	if _, err := pr.fork(p, 0, theirs, func(ch *child) { ch.p.Await() }); err != nil {
 		return err
 	}
+	fault.Point("process forked ahead")
 	err = pr.c.answered(waiter, new(spawn.Program)) // it answers once everything is in force
 	if errors.Is(err, spawn.ErrGone) {
 		return errors.New("a process that was to wait for its command has ended")

@@ -49,6 +49,7 @@ func (e *emptyNetworks) take(owner string) *os.File {
 	for i := len(e.waiting) - 1; i >= 0; i-- {
 		if w := e.waiting[i]; w.owner == owner {
 			e.waiting = append(e.waiting[:i], e.waiting[i+1:]...)
+			fault.Point("network namespace taken")
 			return w.ns
 		}
 	}
@@ -68,6 +69,7 @@ func (e *emptyNetworks) give(owner string, ns *os.File) {
 		e.waiting = e.waiting[1:]
 	}
 	e.waiting = append(e.waiting, emptyNetwork{owner, ns, time.Now()})
+	fault.Point("network namespace kept")
 	if e.expiry == nil {
 		e.expiry = time.AfterFunc(recycledFor, e.expire)
 	}
