@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,23 +56,65 @@ func (c *combination) look() map[string]string {
 		for name, n := range testenv.Counts() { // I4, I5
 			seen[name] = fmt.Sprint(n)
 		}
+		seen["network interfaces"] = fmt.Sprint(testenv.Entries("/sys/class/net/*")) // I5
 	}
-	for _, name := range []string{"hostname", "domainname", "core_pattern", "modprobe", "sysrq", "pid_max", "cap_last_cap"} { // I14
-		seen["sysctl "+name] = text("/proc/sys/kernel/" + name)
-	}
+	maps.Copy(seen, sysctls()) // I14
 	seen["binary formats"] = fmt.Sprint(testenv.Entries("/proc/sys/fs/binfmt_misc"))
 	return seen
 }
 
-// leftBehind tells what of containers is there although every server has ended.
-func leftBehind() error {
-	left := func() string {
-		return fmt.Sprintf("%d control groups, %d processes, %d directories", testenv.Groups(), len(testenv.Processes("sandbox-init")), testenv.Entries("/tmp/sandbox-run-i*/*"))
+// restless are settings that change by themselves, or by being looked at, and what belongs to a network
+// interface that others make.
+var restless = regexp.MustCompile(`^/proc/sys/(kernel/(ns_last_pid|random/.*|sched_domain/.*)|vm/(stat_refresh|compact_memory|drop_caches)|fs/binfmt_misc/.*|net/.*/(conf|neigh)/[^/]*/.*|net/ipv[46]/route/flush|net/netfilter/.*)$`)
+
+// sysctls are the settings of the host's kernel.
+func sysctls() map[string]string {
+	all := map[string]string{}
+	_ = filepath.WalkDir("/proc/sys", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || restless.MatchString(path) {
+			return nil
+		}
+		var s unix.Stat_t
+		if unix.Stat(path, &s) == nil && s.Mode&0o222 != 0 {
+			all["sysctl "+path] = text(path)
+		}
+		return nil
+	})
+	return all
+}
+
+// clock is how far the host's clock is from the time since it was started, which nobody can set.
+func clock() time.Duration {
+	var since unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &since); err != nil {
+		return 0
 	}
-	if !testenv.Within(5*time.Second, func() bool { return left() == "0 control groups, 0 processes, 0 directories" }) {
-		return fmt.Errorf("left behind: %s", left())
+	return time.Duration(time.Now().UnixNano() - since.Nano())
+}
+
+// leftBehind tells what of containers is there although every server has ended, and was not there
+// before the first of them.
+func leftBehind(before map[string]int) error {
+	var more []string
+	if !testenv.Within(5*time.Second, func() bool {
+		more = nil
+		for what, n := range everything() {
+			if n > before[what] {
+				more = append(more, fmt.Sprintf("%d %s, before %d", n, what, before[what]))
+			}
+		}
+		return len(more) == 0
+	}) {
+		return fmt.Errorf("left behind: %s", strings.Join(more, "; "))
 	}
 	return nil
+}
+
+// everything counts what servers leave nothing of when they have ended.
+func everything() map[string]int {
+	all := testenv.Counts()
+	all["control groups"], all["inits"], all["directories"] = testenv.Groups(), len(testenv.Processes("sandbox-init")), testenv.Entries("/tmp/sandbox-run-i*/*")
+	return all
 }
 
 // check waits a moment for what is still going, and fails when the machine does not
@@ -97,6 +140,10 @@ func (c *combination) check(t *testing.T) {
 			t.Errorf("%s: %d and then %d, before %d", what, first, last, c.gauges[what])
 			c.gauges[what] = last
 		}
+	}
+	if moved := (clock() - c.clock).Abs(); moved > time.Second { // I14
+		t.Errorf("the host's clock was moved by %v", moved)
+		c.clock = clock()
 	}
 	for _, line := range kernelLog().BadNews() { // I12
 		t.Errorf("the kernel says: %s", line)
@@ -205,6 +252,12 @@ var programs = sync.OnceValue(func() []string {
 				found = append(found, tool.Program, tool.Compiler)
 			}
 		}
+	}
+	// What they consist of: libraries, compilers, and what is compiled into programs.
+	for _, pattern := range []string{"/lib/*-linux-gnu/lib[cm].so.6", "/lib/*-linux-gnu/ld-linux*", "/lib/*-linux-gnu/libstdc++.so.6", "/usr/lib/python3*/os.py", "/usr/lib/gcc/*/*/cc1*",
+		"/usr/lib/jvm/*/lib/modules", "/usr/lib/jvm/*/lib/server/libjvm.so", "/usr/local/go/pkg/tool/*/compile", "/usr/local/go/src/runtime/proc.go", home + "/.rustup/toolchains/*/lib/librustc_driver*"} {
+		files, _ := filepath.Glob(pattern) // a good one
+		found = append(found, files...)
 	}
 	found = slices.DeleteFunc(found, func(name string) bool { return name == "" })
 	for i, name := range found {

@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
 			return 0, err
 		}
+		before := everything()
 		code = m.Run()
 		if *table != "" && len(seen) > 0 {
 			err = os.WriteFile(*table, []byte(summary(seen)), 0o644)
@@ -54,8 +55,8 @@ func TestMain(m *testing.M) {
 				err = cmp.Or(err, s.Stop())
 			}
 		}
-		if *ready {
-			err = cmp.Or(err, leftBehind())
+		if !*busy {
+			err = cmp.Or(err, leftBehind(before))
 		}
 		return code, err
 	})
@@ -74,6 +75,7 @@ type combination struct {
 	ticks  time.Duration            // and the run next door
 	idle   map[string]string        // what the machine looked like when the server was idle
 	gauges map[string]int           // and its descriptors, goroutines and memory
+	clock  time.Duration            // the host's, beside the time since its start
 	langs  map[string]string        // the versions of languages that it has
 }
 

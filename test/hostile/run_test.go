@@ -26,6 +26,7 @@ var hello = map[string]string{
 	"bash":       "echo hello",
 	"python":     "print('hello')",
 	"javascript": "console.log('hello')",
+	"typescript": "const word: string = 'hello'; console.log(word)",
 	"c":          "#include <stdio.h>\nint main(void) { puts(\"hello\"); }",
 	"cpp":        "#include <iostream>\nint main() { std::cout << \"hello\\n\"; }",
 	"go":         "package main\n\nfunc main() { println(\"hello\") }",
@@ -246,7 +247,7 @@ func (c *combination) warm(t *testing.T, lang string) {
 	c.neighbour(t)()
 	c.ticks = c.neighbour(t)()
 	// What the runs have left behind in going is gone when two looks are the same.
-	c.idle = c.look()
+	c.idle, c.clock = c.look(), clock()
 	testenv.Within(3*time.Second, func() bool {
 		time.Sleep(200 * time.Millisecond)
 		now := c.look()

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 )
@@ -69,6 +70,9 @@ func selfPath(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()
 // directory is the kernel's word, and that it is still there is looked up from the
 // directory's descriptor. A name that was taken from a file there is below it, too.
 func (o *ownFiles) have(f *os.File) (bool, error) {
+	if fault.Off("attributes", "of others") {
+		return true, nil
+	}
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return false, err
