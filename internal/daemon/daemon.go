@@ -198,7 +198,7 @@ func (d *Daemon) warm(l capacity.Limits) sandbox.PoolOptions {
 	}
 	return sandbox.PoolOptions{
 		SingleUse: d.cfg.Server.Warm == config.WarmSingleUse, OneTenant: d.keys == nil,
-		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: max(1, runtime.GOMAXPROCS(0)/2),
+		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: runtime.GOMAXPROCS(0),
 		Failed: func(err error) { d.log.Warn("a container could not be made ahead", "error", err) },
 	}
 }

@@ -98,10 +98,7 @@ func (p *Posture) fault(l Line) string {
 // outsideFault says what is wrong with what the host sees of a process of local's.
 func (p *Posture) outsideFault(what, value string) string {
 	who, what, _ := strings.Cut(what, " ")
-	namespaces := strings.Fields(value)
 	switch {
-	case who == "process" && what == "namespaces of ours" && strings.HasPrefix(value, "E"):
-		return "nothing is known of its namespaces"
 	case who == "" && value != "seen":
 		return "nothing is known of a process that the host does not see"
 	case who == "memory" && p.Isolation.Limits[sandbox.LimitMemory] == api.Enforced && value != mebibytes(limits.MemoryBytes),
@@ -116,7 +113,7 @@ func (p *Posture) outsideFault(what, value string) string {
 		return "executing a file gives no rights"
 	case who == "process" && slices.Contains([]string{"CapEff", "CapBnd", "Seccomp"}, what):
 		return p.statusFault(what, value)
-	case what == "namespaces of ours" && p.full() && slices.ContainsFunc(namespaces, func(n string) bool { return isolating[n] && (who == "process" || n != "cgroup") }):
+	case what == "namespaces of ours" && p.full() && slices.ContainsFunc(strings.Fields(value), func(n string) bool { return hostly(who, n) }):
 		return "no namespace but that of time is the host's"
 	}
 	return ""
@@ -134,8 +131,15 @@ func strange(descriptors string) bool {
 // mebibytes writes an amount of memory.
 func mebibytes(n int64) string { return fmt.Sprintf("%g MiB", float64(n)/(1<<20)) }
 
-// isolating are the kinds of namespaces that a program never has in common with the host.
-var isolating = map[string]bool{"cgroup": true, "ipc": true, "mnt": true, "net": true, "pid": true, "user": true, "uts": true}
+// hostly tells whether a kind of namespace that a process has in common with the host, or what stands
+// in its place where that cannot be seen, should not be. Init may be out of sight, and sees the
+// host's control groups.
+func hostly(who, kind string) bool {
+	if who == "process" {
+		return kind != "time"
+	}
+	return slices.Contains([]string{"ipc", "mnt", "net", "pid", "user", "uts"}, kind)
+}
 
 func (p *Posture) statusFault(what, value string) string {
 	switch {
