@@ -237,7 +237,10 @@ print(ctypes.string_at(ctypes.c_void_p.from_buffer(ctypes.c_void_p(int.from_byte
 		c.warm(t, "python")
 		// Who has drawn what, and how often.
 		drawn := map[string]map[string]int{}
-		const runs = 20
+		runs := 20
+		if *allOf {
+			runs = 100
+		}
 		for _, tenant := range []string{"ours", "theirs"} {
 			for range runs {
 				from := map[string]*client.Client{"ours": c.client, "theirs": c.nextTo}[tenant]

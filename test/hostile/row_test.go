@@ -36,8 +36,8 @@ var rowFiles embed.FS
 // A condition in brackets holds for combinations that have all of its words:
 // a level, a user, a runtime, a language. The one with the most words counts.
 // Beside these, "with" names files of rows/lib that the program imports, "only" levels,
-// users or runtimes without which a row has no meaning, and "skip" says why one is left
-// out.
+// users or runtimes without which a row has no meaning, "skip" says why one is left
+// out, and "long" why one runs with -all alone.
 type row struct {
 	name    string
 	title   string
@@ -77,7 +77,7 @@ func rows(dir string) ([]row, error) {
 }
 
 var (
-	head      = regexp.MustCompile(`^(expect|stdout|stderr|result|catalogue|guard|only|skip|with)(\[[a-z0-9 ]+\])?: (.*)$`)
+	head      = regexp.MustCompile(`^(expect|stdout|stderr|result|catalogue|guard|only|skip|with|long)(\[[a-z0-9 ]+\])?: (.*)$`)
 	statuses  = []api.Status{api.StatusOK, api.StatusRuntimeError, api.StatusCompileError, api.StatusSignaled, api.StatusTimeout, api.StatusCPULimit, api.StatusMemoryLimit, api.StatusOutputLimit, api.StatusDiskLimit, api.StatusProcessLimit, api.StatusPolicyBlocked}
 	catalogue = regexp.MustCompile(`^[A-GIMW][0-9]+$`)
 )
@@ -139,7 +139,7 @@ func (r row) check() error {
 					return fmt.Errorf("%q is no status of a program", s)
 				}
 			}
-		} else if name != "only" && name != "skip" && name != "with" {
+		} else if !slices.Contains([]string{"only", "skip", "with", "long"}, name) {
 			if _, err := regexp.Compile(value); err != nil {
 				return err
 			}
@@ -170,7 +170,9 @@ func (r row) able(words []string) bool {
 }
 
 // wanted tells whether the row is asked for.
-func (r row) wanted() bool { return wanted(append(r.ids, r.name)...) }
+func (r row) wanted() bool {
+	return wanted(append(r.ids, r.name)...) && (*allOf || r.fields["long"] == "")
+}
 
 // wanted tells whether one of the names is asked for.
 func wanted(names ...string) bool {

@@ -127,6 +127,9 @@ func (v variant) run(t *testing.T) {
 	r, err := c.client.Execute(ctx, req)
 	took := time.Since(begin)
 	s.nextTo = times(neighbour(), c.ticks)
+	if noTool(err) { // a compiler is here, and what it builds projects with is not
+		t.Skipf("no toolchain of %s for this user: %v", v.lang, err)
+	}
 	if err != nil {
 		t.Fatalf("no result after %v: %v", took, err)
 	}
@@ -142,7 +145,7 @@ func (v variant) run(t *testing.T) {
 // that does nothing else. With the tests of other packages beside it nobody can tell.
 func (v variant) disturbed(t *testing.T, s *sight) {
 	t.Helper()
-	if !*allOf {
+	if !*allOf || v.combination.sharesUser() { // whose processes are counted together
 		return
 	}
 	for what, times := range map[string]float64{"a hello afterwards": s.hello, "the run next door": s.nextTo} {
@@ -234,8 +237,7 @@ func (c *combination) warm(t *testing.T, lang string) {
 	if c.warmed == nil {
 		c.warmed, c.hellos = map[string]bool{}, map[string]time.Duration{}
 	}
-	var refused *client.Error
-	if _, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]}); errors.As(err, &refused) && refused.Problem.Type == client.TypeLanguage {
+	if _, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]}); noTool(err) {
 		t.Skipf("no toolchain of %s for this user: %v", lang, err)
 	}
 	c.greets(t, lang)
@@ -271,6 +273,13 @@ func (c *combination) warm(t *testing.T, lang string) {
 	if c.idle["message queues"] == "-1" {
 		t.Fatal("message queues cannot be counted, so nothing would be seen of them")
 	}
+}
+
+// noTool tells whether a request was refused because a language is not here, or what it builds its
+// projects with.
+func noTool(err error) bool {
+	var refused *client.Error
+	return errors.As(err, &refused) && (refused.Problem.Type == client.TypeLanguage || strings.Contains(refused.Problem.Detail, "is a project for cargo, which"))
 }
 
 // prepare asks twice for what a request asks for, with a hello in the place of its program, so
