@@ -107,9 +107,12 @@ func (p *prober) surroundings() error {
 	return nil
 }
 
+// namespaceKinds are the files of /proc/PID/ns.
+var namespaceKinds = []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}
+
 // namespaces are told by their inode numbers, which the host compares with its own.
 func (p *prober) namespaces() error {
-	for _, kind := range []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"} {
+	for _, kind := range namespaceKinds {
 		var list spawn.Program
 		size, text := list.Answer(4), list.Answer(64)
 		list.Call("read the link of a namespace", syscall.SYS_READLINKAT, spawn.FD(atFDCWD), list.String("/proc/self/ns/"+kind), text, spawn.Value(64)).AllowAny().SaveAt(size, 0)

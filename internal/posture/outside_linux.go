@@ -15,24 +15,26 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 )
 
-// outside looks at the prober and at who has started it from the host, which programs cannot
-// deceive: by the name of its program, which no other process of the host has.
-func (p *Posture) outside(token string) {
+// outside looks at the prober from the host, which programs cannot deceive: by the name of its
+// program, which no other process of the host has. What it returns looks at who has started the
+// prober, whose descriptors are its own again only some time after that.
+func (p *Posture) outside(token string) (init func()) {
 	pid := find(token)
 	if pid == 0 {
 		p.add("outside", "not seen") // another kernel's, or another machine's
-		return
+		return func() {}
 	}
 	p.add("outside", "seen")
 	p.held(pid)
-	p.host("process", pid)
-	status, err := statusOf(pid)
-	parent, err2 := strconv.Atoi(status["PPid"])
-	if err := errors.Join(err, err2); err != nil {
-		p.add("outside init", "%v", err)
-		return
+	own, _ := statusOf(os.Getpid()) // else nothing is as ours
+	parent, err := strconv.Atoi(p.host("process", pid, own)["PPid"])
+	return func() {
+		if err != nil {
+			p.add("outside init", "%v", err)
+			return
+		}
+		p.host("init", parent, own)
 	}
-	p.host("init", parent)
 }
 
 // find finds the process of the host that has a token in its arguments, or 0.
@@ -60,16 +62,15 @@ func (p *Posture) held(pid int) {
 }
 
 // host is what the host's /proc says of a process: whose it is, what it may, which of our
-// namespaces it is in, and what it has open.
-func (p *Posture) host(who string, pid int) {
+// namespaces it is in, and what it has open. It returns its status, and is given ours.
+func (p *Posture) host(who string, pid int, own map[string]string) map[string]string {
 	status, err := statusOf(pid)
 	if err != nil {
 		p.add("outside "+who, "%v", err)
-		return
+		return nil
 	}
 	p.add("outside "+who+" user", "%s", whose(status["Uid"], os.Geteuid()))
 	p.add("outside "+who+" group", "%s", whose(status["Gid"], os.Getegid()))
-	own, _ := statusOf(os.Getpid()) // else nothing is as ours
 	for _, key := range []string{"Groups", "CapEff", "CapBnd", "NoNewPrivs", "Seccomp"} {
 		value := strings.Join(strings.Fields(status[key]), " ")
 		if slices.Contains(capabilities, key) && value == own[key] && strings.Trim(value, "0") != "" {
@@ -79,6 +80,7 @@ func (p *Posture) host(who string, pid int) {
 	}
 	p.add("outside "+who+" namespaces of ours", "%s", ours(pid))
 	p.add("outside "+who+" descriptors", "%s", descriptors(pid))
+	return status
 }
 
 // statusOf reads /proc/PID/status.
@@ -109,7 +111,7 @@ func whose(ids string, own int) string {
 // ours are the kinds of namespaces that a process has in common with us.
 func ours(pid int) string {
 	var kinds []string
-	for _, kind := range []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"} {
+	for _, kind := range namespaceKinds {
 		own, err := os.Readlink("/proc/self/ns/" + kind)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

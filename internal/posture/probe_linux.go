@@ -81,8 +81,9 @@ func (p *Posture) look(ctx context.Context, c sandbox.Container) error {
 		ended <- err
 	}()
 	if _, err = server.Do(new(spawn.Program)); err == nil { // it is up, and has done nothing
-		p.outside(program)
+		init := p.outside(program)
 		err = (&prober{server, p}).everything()
+		init()
 	}
 	err = errors.Join(err, server.Close())
 	_ = running.Kill() // it has ended, or hangs

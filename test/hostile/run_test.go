@@ -148,9 +148,9 @@ func (v variant) disturbed(t *testing.T, s *sight) {
 	if !*allOf || v.combination.sharesUser() { // whose processes are counted together
 		return
 	}
-	for what, times := range map[string]float64{"a hello afterwards": s.hello, "the run next door": s.nextTo} {
-		if times > slower {
-			t.Errorf("%s took %.1f times what it takes", what, times)
+	for what, factor := range map[string]float64{"a hello afterwards": s.hello, "the run next door": s.nextTo} {
+		if factor > slower {
+			t.Errorf("%s took %.1f times what it takes", what, factor)
 		}
 	}
 }

@@ -16,8 +16,8 @@ type View struct {
 	CPUs                   float64
 }
 
-// ViewOf looks at a process of this host. A group that is not to be seen here, as in another cgroup
-// namespace, is an error.
+// ViewOf looks at a process of this host. A group that is not to be seen here, as one outside of our
+// cgroup namespace, has no limit in it.
 func ViewOf(pid int) (v View, err error) {
 	var d detector
 	member, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
@@ -34,7 +34,7 @@ func ViewOf(pid int) (v View, err error) {
 	if d.mounts, err = parseMounts(info); err != nil {
 		return v, err
 	}
-	d.least(Memory, func(m mount, dir string) {
+	d.upwards(Memory, func(m mount, dir string) {
 		file := "memory.max"
 		if m.version == 1 {
 			file = "memory.limit_in_bytes"
@@ -43,12 +43,12 @@ func ViewOf(pid int) (v View, err error) {
 			v.MemoryBytes = n
 		}
 	})
-	d.least(PIDs, func(_ mount, dir string) {
+	d.upwards(PIDs, func(_ mount, dir string) {
 		if n, ok := figure(dir, "pids.max"); ok && (v.Processes == 0 || n < v.Processes) {
 			v.Processes = n
 		}
 	})
-	d.least(CPU, func(m mount, dir string) {
+	d.upwards(CPU, func(m mount, dir string) {
 		if c := quota(m, dir); c > 0 && (v.CPUs == 0 || c < v.CPUs) {
 			v.CPUs = c
 		}
@@ -59,8 +59,8 @@ func ViewOf(pid int) (v View, err error) {
 // noLimit is what memory.limit_in_bytes of version 1 says without one, or more than any machine has.
 const noLimit = 1 << 60
 
-// least shows the groups of a process, from its own upwards, in the tree that limits by a controller.
-func (d *detector) least(c Controller, show func(m mount, dir string)) {
+// upwards shows the groups of a process, from its own upwards, in the tree that limits by a controller.
+func (d *detector) upwards(c Controller, show func(m mount, dir string)) {
 	for _, m := range d.mounts {
 		key := unified
 		if m.version == 1 {
