@@ -213,13 +213,13 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	failed := make(chan error, 2)
 	go func() {
 		if d.cfg.Server.TLSCert != "" {
-			failed <- d.http.ServeTLS(patient{d.listener}, d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
+			failed <- d.http.ServeTLS(listener(d.listener, maxConnections), d.cfg.Server.TLSCert, d.cfg.Server.TLSKey)
 			return
 		}
-		failed <- d.http.Serve(patient{d.listener})
+		failed <- d.http.Serve(listener(d.listener, maxConnections))
 	}()
 	if local := d.listenUnix(ctx); local != nil {
-		go func() { failed <- d.http.Serve(patient{local}) }()
+		go func() { failed <- d.http.Serve(listener(local, maxConnections)) }()
 	}
 	d.announce()
 	d.watching.Go(func() { d.watchdog(d.watched) })

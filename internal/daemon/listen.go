@@ -5,7 +5,24 @@ import (
 	"net"
 	"slices"
 	"syscall"
+
+	"golang.org/x/net/netutil"
 )
+
+// maxConnections is how many connections a listener has at a time: a connection takes 14 KiB of
+// the server's memory (make hostile, G2), so that all of them take some 230 MiB.
+const maxConnections = 16384
+
+// listener is what the server accepts from: at most so many connections at a time, and in all
+// no more than half of the files that the server may open, of which runs need some too. Those
+// above that wait in the kernel's queue until another is closed, as every one is that says
+// nothing for long.
+func listener(l net.Listener, most int) net.Listener {
+	if files := int(openFiles()); files > 0 {
+		most = min(most, files/4) // there are two listeners
+	}
+	return patient{netutil.LimitListener(l, most)}
+}
 
 // patient is a listener that is not given up when one connection cannot be accepted.
 // net/http tries again after a moment, but only after errors that call themselves

@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // failing is a listener whose first connections cannot be accepted.
@@ -46,6 +47,48 @@ func TestServerOutlivesAccept(t *testing.T) {
 	if _, err := l.Accept(); err == nil || isTemporary(err) {
 		t.Errorf("a closed listener: %v", err)
 	}
+}
+
+// TestConnectionsAreBounded: one more than the most waits until another is closed.
+func TestConnectionsAreBounded(t *testing.T) {
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 3
+	l := listener(tcp, most)
+	defer l.Close()
+	accepted := make(chan net.Conn)
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				close(accepted)
+				return
+			}
+			accepted <- conn
+		}
+	}()
+	var open []net.Conn
+	for range most + 1 {
+		conn, err := net.Dial("tcp", tcp.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		if len(open) < most {
+			open = append(open, <-accepted)
+		}
+	}
+	select {
+	case <-accepted:
+		t.Fatalf("%d connections were accepted, and %d are the most", most+1, most)
+	case <-time.After(100 * time.Millisecond):
+	}
+	if err := open[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	(<-accepted).Close()
 }
 
 func isTemporary(err error) bool {

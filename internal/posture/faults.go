@@ -101,6 +101,10 @@ func (p *Posture) outsideFault(what, value string) string {
 	switch {
 	case who == "" && value != "seen":
 		return "nothing is known of a process that the host does not see"
+	case who == "limits" && p.enforced("cgroup"):
+		return "nothing is known of control groups that cannot be read"
+	case (who == "init" || who == "process") && what == "":
+		return "nothing is known of a process whose status cannot be read"
 	case who == "memory" && p.Isolation.Limits[sandbox.LimitMemory] == api.Enforced && value != mebibytes(limits.MemoryBytes),
 		who == "processes" && p.enforced("cgroup") && value != fmt.Sprint(limits.Processes),
 		who == "cores" && p.Isolation.Limits[sandbox.LimitCPUs] == api.Enforced && value != fmt.Sprint(limits.CPUs):

@@ -21,3 +21,18 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 		}
 	}
 }
+
+// TestUnseenFromOutsideIsAFault: nor is anything proven by what the host could not look at.
+func TestUnseenFromOutsideIsAFault(t *testing.T) {
+	p := &Posture{Runtime: "local", Isolation: sandbox.Isolation{Level: sandbox.LevelFull, Mechanisms: map[string]string{"cgroup": api.Enforced}}}
+	keys := []string{"outside limits", "outside init", "outside process"}
+	for _, key := range keys {
+		p.add(key, "ENOENT")
+	}
+	faults := strings.Join(p.Faults(), "\n")
+	for _, key := range keys {
+		if !strings.Contains(faults, key+" is \"ENOENT\"") {
+			t.Errorf("%s is no fault of:\n%s", key, faults)
+		}
+	}
+}
