@@ -14,14 +14,25 @@ say() { printf 'hostile: %s\n' "$*" >&2; }
 types=${1-}
 shift || true
 work=$(mktemp -d)
+rust=
 stop() {
 	stop_engine "$work"
-	rm -rf "$work"
+	rm -rf "$work" "$rust"
 }
+trap stop EXIT
+reach=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin
+# A toolchain in root's home is nobody else's, and not to be seen at restricted: the same files
+# by names that everybody can reach.
+sysroot=$(rustc --print sysroot || true)
+if [[ $sysroot = "$HOME"/* ]]; then
+	rust=$(mktemp -d /usr/local/lib/rust.XXXXXX)
+	chmod 755 "$rust"
+	cp -a --link "$sysroot/bin" "$sysroot/lib" "$rust" || cp -a "$sysroot/bin" "$sysroot/lib" "$rust"
+	reach=$rust/bin:$reach PATH=$rust/bin:$PATH
+fi
 [[ ,$types, != *,oci,* || -n ${SANDBOX_OCI_RUNTIME-} ]] || scripts/install.sh crun
 if [[ ,$types, = *,docker,* ]]; then
 	need_engine
-	trap stop EXIT
 	start_test_engine "$work"
 fi
-go test -count=1 -timeout 180m ./test/hostile -all -types "$types" "$@"
+go test -count=1 -timeout 180m ./test/hostile -all -path "$reach" -types "$types" "$@"

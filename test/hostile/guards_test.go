@@ -106,6 +106,7 @@ func rules() (list []mutation) {
 		{"other processes' memory*", "full", []string{"E03-other-processes", "C08-stopped-tracee"}},
 		{"typing into the terminal*", "full", []string{"E20-terminals", privileged}},
 		{"the same by the console*", "full", []string{"E20-terminals", privileged}},
+		{"pages that are one with others'*", "full", []string{"D19-equal-pages"}},
 		{"programs may filter themselves*", "full", []string{privileged}},
 		{"the limit of core dumps*", "full", []string{"C10-crash-handler"}},
 		{"the other execution domains", "full", []string{privileged}},

@@ -32,6 +32,9 @@ var (
 	extra = flag.Duration("patience", 2*time.Minute, "how long a run may take beside what its program may")
 	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
 	ready = flag.Bool("ready", false, "have each row's container made before it comes, with what waits in it; what is counted on the machine wavers then, and is looked at when the servers have ended")
+	// plainPath has no toolchain of anybody's home.
+	plainPath = flag.String("path", "/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin", "where servers at restricted, which see the host's root, look for toolchains")
+
 	table = flag.String("table", "", "write the table of what was seen, a page of Markdown, to this file")
 )
 
@@ -109,9 +112,6 @@ var combinations = sync.OnceValue(func() (found []*combination) {
 	return slices.DeleteFunc(found, func(c *combination) bool { return *place != "" && *place != c.String() })
 })
 
-// plainPath has no toolchain of anybody's home.
-const plainPath = "/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin"
-
 // dir is the home of the combination's server.
 func (c *combination) dir() string {
 	return filepath.Join(work, strings.ReplaceAll(c.String(), " ", "-"))
@@ -182,7 +182,7 @@ func (c *combination) start(t *testing.T) {
 	settings := []string{"SANDBOX_TYPE=" + c.runtime, "SANDBOX_ISOLATION=" + c.level, "SANDBOX_DATA_DIR=" + data,
 		"SANDBOX_MAX_CONCURRENT=64", "HOME=" + dir, "XDG_RUNTIME_DIR=" + filepath.Join(dir, "run")}
 	if c.level == "restricted" { // which sees the host's root: no toolchain of root's home
-		settings = append(settings, "PATH="+plainPath)
+		settings = append(settings, "PATH="+*plainPath)
 	}
 	settings = append(settings, c.engine()...)
 	settings = append(settings, "SANDBOX_COMPILE_CACHE_MB=0") // a hello is to need its compiler

@@ -84,6 +84,8 @@ func byArgument() []Rule {
 		ioctlTIOCSTI    = 0x5412 // asm-generic/ioctls.h
 		ioctlTIOCLINUX  = 0x541c
 		prctlSetMM      = 35  // PR_SET_MM, linux/prctl.h
+		prctlMerge      = 67  // PR_SET_MEMORY_MERGE
+		madvMergeable   = 12  // MADV_MERGEABLE, asm-generic/mman-common.h
 		newListener     = 0x8 // SECCOMP_FILTER_FLAG_NEW_LISTENER
 		fileType        = 0o170000
 		characterDevice = 0o020000
@@ -111,6 +113,16 @@ func byArgument() []Rule {
 			Why:   "rewriting the process's own memory map, which /proc shows to others",
 			Names: []string{"prctl"}, Action: Fail(EPERM),
 			When: []Condition{Equal32(0, prctlSetMM)},
+		},
+		{
+			Why:   "pages that are one with others' equal ones: how long a write takes tells what they hold",
+			Names: []string{"madvise"}, Action: Fail(EINVAL), // as by a kernel without CONFIG_KSM
+			When: []Condition{Equal32(2, madvMergeable)},
+		},
+		{
+			Why:   "pages that are one with others' equal ones, for all of a process",
+			Names: []string{"prctl"}, Action: Fail(EINVAL),
+			When: []Condition{Equal32(0, prctlMerge)},
 		},
 		{
 			Why:   "programs may filter themselves, but a listener is the supervisor's",

@@ -24,7 +24,7 @@ func (rustLanguage) Diagnose(phase, stderr string) Diagnosis {
 		case strings.HasPrefix(line, "memory allocation of ") && strings.Contains(line, " bytes failed"),
 			strings.HasPrefix(line, "rustc-LLVM ERROR: out of memory"):
 			d.OutOfMemory = true
-		case strings.Contains(line, "failed to spawn thread: Os { code: 11,"):
+		case strings.Contains(line, "Os { code: 11, "): // a thread or a process (EAGAIN)
 			d.NoProcesses = true
 		}
 	}

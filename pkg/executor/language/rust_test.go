@@ -184,6 +184,8 @@ func TestRustDiagnose(t *testing.T) {
 			Diagnosis{Reason: "memory allocation of 99 bytes failed", OutOfMemory: true}},
 		{"threads", "run", "thread 'main' panicked at std/thread.rs:1:1:\nfailed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }\n",
 			Diagnosis{Reason: `std/thread.rs:1:1: failed to spawn thread: Os { code: 11, kind: WouldBlock, message: "Resource temporarily unavailable" }`, NoProcesses: true}},
+		{"processes of a build script", "compile", "error: failed to run custom build command for `x`\n  thread 'main' (26) panicked at build.rs:5:116:\n  called `Result::unwrap()` on an `Err` value: Os { code: 11, kind: WouldBlock, message: \"Resource temporarily unavailable\" }\n",
+			Diagnosis{Reason: "error: failed to run custom build command for `x`", NoProcesses: true}},
 		{"linker full", "compile", "error: linking with `cc` failed: exit status: 1\n  = note: ld: final link failed: No space left on device\n",
 			Diagnosis{Reason: "error: linking with `cc` failed: exit status: 1", DiskFull: true}},
 		{"nothing said", "run", "hello\n", Diagnosis{}},
