@@ -177,9 +177,13 @@ func (r *Reader) Read(b []byte) (int, error) {
 		defer r.mu.Unlock()
 		return 0, r.err
 	}
-	n := copy(b, r.pieces[0])
-	if r.pieces[0] = r.pieces[0][n:]; len(r.pieces[0]) == 0 {
-		r.pieces = r.pieces[1:]
+	n := 0
+	for len(r.pieces) > 0 && n < len(b) { // a program that writes a byte at a time has a piece for each
+		some := copy(b[n:], r.pieces[0])
+		n += some
+		if r.pieces[0] = r.pieces[0][some:]; len(r.pieces[0]) == 0 {
+			r.pieces = r.pieces[1:]
+		}
 	}
 	held := 0
 	for _, p := range r.pieces {

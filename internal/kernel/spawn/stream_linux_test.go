@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -262,4 +263,21 @@ func FuzzStream(f *testing.F) {
 		}
 		s.WaitIdle()
 	})
+}
+
+// A program that writes a byte at a time has its reader take what there is in one.
+func TestReadTakesManyPieces(t *testing.T) {
+	r := &Reader{granted: window} // so that no more is asked for
+	r.cond = sync.NewCond(&r.mu)
+	for _, piece := range []string{"a", "b", "cde", "fg"} {
+		if err := r.put([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"abcd", "efg"} {
+		var b [4]byte
+		if n, err := r.Read(b[:]); err != nil || string(b[:n]) != want {
+			t.Errorf("read %q, %v, want %q", b[:n], err, want)
+		}
+	}
 }
