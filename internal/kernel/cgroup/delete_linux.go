@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,11 @@ func (g *Group) Delete() error {
 		errs = append(errs, t.remove(t.path(g), deadline))
 		fault.Point("control group removed")
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err == nil && g.alive.CompareAndSwap(true, false) {
+		g.h.dead.alive.Add(-1)
+	}
+	return err
 }
 
 func deleteDeadline() time.Time { return time.Now().Add(deleteTimeout) }
@@ -48,20 +53,22 @@ func (t *tree) remove(path string, deadline time.Time) error {
 	}
 }
 
-// maxDead is how many memory groups the kernel may hold, dead ones included,
-// before the page cache of the next dead one is dropped.
-const maxDead = 128
+// maxDead is how many removed memory groups the kernel may hold before the page cache of the next
+// one is dropped, and lookAtDead after how many removals it is asked again how many there are.
+// More than maxDrop bytes are a toolchain's, of which there are few.
+const maxDead, lookAtDead, maxDrop = 128, 16, 8 << 20
 
 // dropCache frees the page cache that is charged to a memory group. A removed
 // group stays in the kernel for as long as one page is charged to it, and
 // programs that read ever new files would pile such groups up. But the pages
 // are mostly those of a toolchain, which the next run needs again: dropping them
 // costs it the reading, and us 0.3 to 0.7 ms of waiting for all processors. They
-// stay charged to the first group that read them, so the dead are few, and only
-// when they have become many is the cache dropped. Files on tmpfs are not page
+// stay charged to the first group that read them, so the dead are few; only
+// when they have become many is the cache dropped, and never much of it: else each
+// run of a large toolchain would read it from the disk. Files on tmpfs are not page
 // cache. It is an economy, not a duty: errors are of no interest.
 func (t *tree) dropCache(path string) {
-	if !t.has(Memory) || t.groupsInKernel() < maxDead {
+	if !t.has(Memory) || !t.dead.areMany(t) {
 		return
 	}
 	var buf [statBuffer]byte
@@ -73,7 +80,7 @@ func (t *tree) dropCache(path string) {
 	cache, _ := keyed(data, name)
 	shmem, _ := keyed(data, "shmem")
 	switch {
-	case err != nil || cache <= shmem:
+	case err != nil || cache <= shmem || cache-shmem > maxDrop:
 	case t.version == 1:
 		_ = t.base.write(path+"/memory.force_empty", "0")
 	default: // since Linux 5.19
@@ -81,9 +88,23 @@ func (t *tree) dropCache(path string) {
 	}
 }
 
-// groupsInKernel counts the memory groups that the kernel holds: on version 1 all
-// of the machine, on version 2 the dead ones below our base.
-func (t *tree) groupsInKernel() int64 {
+// dead tells whether the kernel holds many memory groups that were removed.
+type dead struct {
+	alive, removed atomic.Int64 // groups of ours
+	many           atomic.Bool  // at the last look
+}
+
+// areMany asks the kernel at every so many removals, the first among them.
+func (d *dead) areMany(t *tree) bool {
+	if d.removed.Add(1)%lookAtDead == 1 {
+		d.many.Store(t.deadInKernel() >= maxDead)
+	}
+	return d.many.Load()
+}
+
+// deadInKernel is how many memory groups the kernel holds that were removed: on version 2 below
+// our base, on version 1 all of the machine but ours that live, since it does not tell them apart.
+func (t *tree) deadInKernel() int64 {
 	var buf [4096]byte
 	if t.version == 2 {
 		data, _ := t.base.read("cgroup.stat", buf[:])
@@ -95,7 +116,7 @@ func (t *tree) groupsInKernel() int64 {
 		// subsys_name, hierarchy, num_cgroups, enabled
 		if f := strings.Fields(line); len(f) == 4 && f[0] == string(Memory) {
 			n, _ := strconv.ParseInt(f[2], 10, 64)
-			return n
+			return n - t.dead.alive.Load()
 		}
 	}
 	return 0

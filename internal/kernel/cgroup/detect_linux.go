@@ -29,6 +29,8 @@ type Hierarchy struct {
 
 	sharing sync.Mutex     // held while the group of a share is made or removed
 	shares  map[string]int // how many scopes each share has
+
+	dead dead
 }
 
 // detector holds what Detect has read.
@@ -86,6 +88,9 @@ func (h *Hierarchy) Controllers() map[Controller]Support {
 	}
 	return all
 }
+
+// Has tells whether a controller can be used.
+func (h *Hierarchy) Has(c Controller) bool { return h.support[c].Version != 0 }
 
 // Swap tells whether the memory limit covers swap. Without it a group with a
 // memory limit may swap, unless the host has no swap.

@@ -202,7 +202,7 @@ func TestGroupWithoutTrees(t *testing.T) {
 	if g.Kill() == nil {
 		t.Error("Kill reports success")
 	}
-	if s, err := g.Stats(); err != nil || s != (Stats{}) || s.CPUTotal.Pointer() != nil {
+	if s, err := g.Stats(); err != nil || s != (Stats{}) || s.CPUUser.Pointer() != nil {
 		t.Errorf("%+v, %v", s, err)
 	}
 	stop, err := g.NotifyOOM(func() {})

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -38,6 +39,7 @@ type Group struct {
 	scope  *Scope // nil for a group of its own
 	name   string
 	limits Limits
+	alive  atomic.Bool // it was made, and is not deleted
 
 	mu    sync.Mutex
 	dir   *os.File   // of version 2
@@ -74,6 +76,8 @@ func (h *Hierarchy) create(g *Group) (*Group, error) {
 		}
 		return nil, fmt.Errorf("cannot make control group %s: %w", g.name, err)
 	}
+	g.alive.Store(true)
+	h.dead.alive.Add(1)
 	fault.Point("control group made")
 	return g, nil
 }

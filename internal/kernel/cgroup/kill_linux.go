@@ -147,6 +147,13 @@ func (t *tree) signalAll(path string, pids []int) error {
 	return nil
 }
 
+// Processes lists processes of the group, by their numbers here: as many as the kernel tells in
+// one call, which is a page full.
+func (g *Group) Processes() ([]int, error) {
+	t := g.h.trees[0]
+	return t.pids(t.path(g))
+}
+
 // pids lists processes in a group: as many as the kernel tells in one call,
 // which is a page full.
 func (t *tree) pids(path string) ([]int, error) {

@@ -56,7 +56,7 @@ func (d *detector) openLegacy(m mount, c Controller) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{version: 1, uses: []Controller{c}, base: base, parent: d.parent}
+	t := &tree{version: 1, uses: []Controller{c}, base: base, parent: d.parent, dead: &d.h.dead}
 	t.home, err = base.open("tasks", unix.O_WRONLY)
 	if err == nil {
 		_, err = t.prepare(t.uses)

@@ -38,11 +38,8 @@ type Stats struct {
 	// PageFaults are minor and major ones together.
 	PageFaults Figure
 
-	// CPUUser, CPUSystem and CPUTotal are nanoseconds. Old version 1 kernels
-	// know the total alone.
-	CPUUser, CPUSystem, CPUTotal Figure
-	// CPUThrottled is how many nanoseconds the CPU limit held the group back.
-	CPUThrottled Figure
+	// CPUUser and CPUSystem are nanoseconds.
+	CPUUser, CPUSystem Figure
 
 	// Processes and ProcessesPeak count threads too, and zombies until they are
 	// reaped. The peak is known since Linux 6.1.

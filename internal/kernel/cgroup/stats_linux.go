@@ -112,10 +112,6 @@ func (r *reader) unified(s *Stats) {
 		stat := r.load("cpu.stat")
 		s.CPUUser = scaled(r.key(stat, "user_usec"), time.Microsecond)
 		s.CPUSystem = scaled(r.key(stat, "system_usec"), time.Microsecond)
-		s.CPUTotal = scaled(r.key(stat, "usage_usec"), time.Microsecond)
-		if r.t.has(CPU) {
-			s.CPUThrottled = scaled(r.key(stat, "throttled_usec"), time.Microsecond)
-		}
 	}
 	if r.t.has(Memory) {
 		s.MemoryBytes = r.number("memory.current")
@@ -137,10 +133,6 @@ func (r *reader) legacy(s *Stats, l Limits) {
 	if r.t.has(CPUAccounting) {
 		s.CPUUser = r.number("cpuacct.usage_user")
 		s.CPUSystem = r.number("cpuacct.usage_sys")
-		s.CPUTotal = r.number("cpuacct.usage")
-	}
-	if r.t.has(CPU) {
-		s.CPUThrottled = r.key(r.load("cpu.stat"), "throttled_time")
 	}
 	if r.t.has(Memory) {
 		s.MemoryBytes = r.number("memory.usage_in_bytes")

@@ -38,7 +38,7 @@ func TestStatsOfVersion2(t *testing.T) {
 	us := int64(time.Microsecond)
 	want := Stats{
 		MemoryBytes: f(4096), MemoryPeakBytes: f(8192), PageFaults: f(9),
-		CPUUser: f(200 * us), CPUSystem: f(100 * us), CPUTotal: f(300 * us), CPUThrottled: f(7 * us),
+		CPUUser: f(200 * us), CPUSystem: f(100 * us),
 		Processes: f(3), ProcessesDenied: f(5), // no peak before Linux 6.1
 		IOReadBytes: f(0), IOWriteBytes: f(0),
 		OOMKills: f(2), MemoryAtLimit: true,
@@ -65,7 +65,7 @@ func TestStatsOfVersion1(t *testing.T) {
 	f := func(n int64) Figure { return Figure{n, Version1} }
 	want := Stats{
 		MemoryBytes: f(4096), MemoryPeakBytes: f(67108864), PageFaults: f(9),
-		CPUTotal: f(300), CPUThrottled: f(7), Processes: f(3), ProcessesDenied: f(5),
+		Processes: f(3), ProcessesDenied: f(5),
 		IOReadBytes: f(4096), IOWriteBytes: f(10),
 		OOMKills: f(1), MemoryAtLimit: true,
 	}

@@ -21,6 +21,7 @@ type tree struct {
 	parent  string       // made by prepare; holds the groups
 	swap    bool         // the memory limit can cover swap
 	home    *os.File     // version 1: the tasks file of the group that we are in
+	dead    *dead        // the hierarchy's
 	held    *os.File     // has the lock of our name; nil without one
 }
 

@@ -85,7 +85,7 @@ func (d *detector) openUnified(path string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tree{version: 2, base: base, parent: d.parent}
+	t := &tree{version: 2, base: base, parent: d.parent, dead: &d.h.dead}
 	if err := d.tryUnified(t); err != nil {
 		t.close()
 		return nil, err

@@ -44,9 +44,9 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 		return g, nil
 	}
 	g.held = heldLimits{
-		memory:    g.has(cgroup.Memory),
-		processes: g.has(cgroup.PIDs),
-		cpu:       g.has(cgroup.CPU),
+		memory:    g.hierarchy.Has(cgroup.Memory),
+		processes: g.hierarchy.Has(cgroup.PIDs),
+		cpu:       g.hierarchy.Has(cgroup.CPU),
 	}
 	limits := cgroup.Limits{}
 	if g.held.memory {
@@ -71,8 +71,6 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 	}
 	return g, nil
 }
-
-func (g *group) has(c cgroup.Controller) bool { return g.hierarchy.Controllers()[c].Version != 0 }
 
 // enter appends what init does so that its next child is born in the group.
 func (g *group) enter(p *spawn.Program) {
