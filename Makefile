@@ -118,10 +118,12 @@ mutations: ## leave out one guard after the other, and see which hostile program
 	$(GO) test -count=1 -timeout 120m -v -run TestMutations ./test/hostile -mutations -table ../../docs/MUTATIONS.md
 
 .PHONY: soak
-soak: setup ## 10,000 mixed runs at twice the capacity, every stressor of stress-ng inside, and 1,000 calls of the tool; SOAK=RUNS (25 minutes)
+soak: setup ## 10,000 mixed runs at twice the capacity, every stressor of stress-ng inside, 1,000 calls of the tool, and the look of the first and the thousandth run in ready containers; SOAK=RUNS (30 minutes)
 	scripts/install.sh stress-ng
 	$(GO) test -count=1 -timeout 120m -v -run 'TestSoak|TestStress' ./test/soak -soak $(or $(SOAK),10000) -stress all
 	$(GO) test -count=1 -timeout 20m -v -run TestNothingStaysBehind ./test/cli -leak-runs 1000
+	$(GO) test -count=1 -timeout 20m -v -run TestManyRunsLookTheSame ./test/sandbox -runs 1000
+	$(GO) test -count=1 -timeout 20m -v -run TestReadyContainersLookTheSame ./internal/posture -ready 1000
 
 .PHONY: soak-race
 soak-race: setup ## the mixed runs for an hour on a server with the race detector and ready containers; FOR=DURATION
@@ -154,7 +156,7 @@ init: ## rebuild the init (needs gcc and gcc-aarch64-linux-gnu)
 
 .PHONY: bench
 bench: setup build ## measure runs beside the bare toolchains: latency, throughput, overhead, idle containers; REPORT=FILE, PLOTS=DIR (two hours)
-	$(GO) test -count=1 -timeout 300m -v ./test/bench -rounds 300 -clients 1,2,4,16 -slice 5s -turns 6 -pairs 30 -size 1 -idlers 200 -watch 10s -most 1000 $(if $(REPORT),-report $(abspath $(REPORT))) $(if $(PLOTS),-plots $(abspath $(PLOTS)))
+	$(GO) test -count=1 -timeout 300m -v ./test/bench -rounds 300 -clients 1,2,4,16 -slice 5s -turns 6 -pairs 30 -size 1 -idlers 1000 -watch 10s -most 1000 $(if $(REPORT),-report $(abspath $(REPORT))) $(if $(PLOTS),-plots $(abspath $(PLOTS)))
 
 .PHONY: evaluate
 evaluate: build ## measure the sandboxing technologies that docs/TECHNOLOGY_EVALUATION.md compares

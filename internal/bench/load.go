@@ -2,6 +2,11 @@ package bench
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,6 +17,8 @@ type Load struct {
 	Series
 	// Elapsed is how long it took until the last one was done.
 	Elapsed time.Duration
+	// CPU is what all processors have worked meanwhile, whoever for; 0 where nobody has looked.
+	CPU time.Duration
 }
 
 // Rate is how many were done each second.
@@ -24,7 +31,61 @@ func (l Load) Rate() float64 {
 
 // Join is what two loads of the same contender are together.
 func (l Load) Join(other Load) Load {
-	return Load{append(l.Series, other.Series...), l.Elapsed + other.Elapsed}
+	return Load{append(l.Series, other.Series...), l.Elapsed + other.Elapsed, l.CPU + other.CPU}
+}
+
+// CPUEach is the CPU time of each, of the whole machine.
+func (l Load) CPUEach() time.Duration { return l.CPU / time.Duration(max(1, len(l.Series))) }
+
+// SaturateInTurns has one contender after the other saturate the machine, so many times each.
+// The loads are in the order of the contenders, and know their CPU time.
+func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, contenders ...Contender) ([]Load, error) {
+	loads := make([]Load, len(contenders))
+	for range turns {
+		for i, c := range contenders {
+			before, err := busy()
+			if err != nil {
+				return nil, err
+			}
+			l, err := c.Saturate(ctx, workers, d)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.Name, err)
+			}
+			after, err := busy()
+			if err != nil {
+				return nil, err
+			}
+			l.CPU = after - before
+			loads[i] = loads[i].Join(l)
+		}
+	}
+	return loads, nil
+}
+
+// busy is how long the machine's processors have worked, all of them together: proc_stat(5).
+func busy() (time.Duration, error) {
+	// user, nice, system, idle, iowait, irq, softirq, in ticks that are 10 ms for every program.
+	const tick, idle, iowait, last = 10 * time.Millisecond, 3, 4, 6
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, err
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	fields := strings.Fields(strings.TrimPrefix(line, "cpu"))
+	if len(fields) <= last {
+		return 0, errors.New("/proc/stat does not tell how long processors have worked")
+	}
+	var sum time.Duration
+	for i, field := range fields[:last+1] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("/proc/stat: %w", err)
+		}
+		if i != idle && i != iowait {
+			sum += time.Duration(ticks) * tick
+		}
+	}
+	return sum, nil
 }
 
 // unique are the numbers of [Contender.Do] under load; no two processes begin alike.
@@ -97,5 +158,5 @@ func (g *gang) load(began time.Time) (Load, error) {
 	g.Wait()
 	err := context.Cause(g.ctx)
 	g.cancel(nil)
-	return Load{g.series, time.Since(began)}, err
+	return Load{Series: g.series, Elapsed: time.Since(began)}, err
 }

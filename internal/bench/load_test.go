@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -34,6 +36,37 @@ func TestLoad(t *testing.T) {
 			t.Error("nothing has a rate")
 		}
 	})
+}
+
+// Contenders take turns, and what processors have done meanwhile is told.
+func TestTurnsOfLoad(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no /proc/stat")
+	}
+	var order string
+	works := func(name string) bench.Contender {
+		return bench.Contender{Name: name, Do: func(context.Context, int64) error {
+			if !strings.HasSuffix(order, name) {
+				order += name
+			}
+			for end := time.Now().Add(10 * time.Millisecond); time.Now().Before(end); {
+			}
+			return nil
+		}}
+	}
+	loads, err := bench.SaturateInTurns(t.Context(), 1, 2, 60*time.Millisecond, works("a"), works("b"))
+	if err != nil || order != "abab" || len(loads) != 2 {
+		t.Fatalf("%d loads in the order %s, %v", len(loads), order, err)
+	}
+	for _, l := range loads {
+		if len(l.Series) < 2 || l.CPU <= 0 || l.CPUEach() <= 0 {
+			t.Errorf("%d done in %v, which took %v of CPU time", len(l.Series), l.Elapsed, l.CPU)
+		}
+	}
+	broken := bench.Contender{Name: "c", Do: func(context.Context, int64) error { return errors.New("broken") }}
+	if _, err := bench.SaturateInTurns(t.Context(), 1, 1, time.Hour, broken); err == nil || !strings.Contains(err.Error(), "c: broken") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // What fails ends it, and says why.

@@ -79,6 +79,24 @@ func (p Program) Bare(tc language.Toolchain, dir string) Contender {
 	}}
 }
 
+// BareWorkers is the program for so many who call it at the same time, each in a directory of its
+// own below dir.
+func (p Program) BareWorkers(tc language.Toolchain, dir string, workers int) (Contender, error) {
+	places := make(chan Contender, workers)
+	for i := range workers {
+		own := filepath.Join(dir, fmt.Sprint(i))
+		if err := os.MkdirAll(own, 0o700); err != nil {
+			return Contender{}, err
+		}
+		places <- p.Bare(tc, own)
+	}
+	return Contender{Name: "bare", Do: func(ctx context.Context, n int64) error {
+		place := <-places
+		defer func() { places <- place }()
+		return place.Do(ctx, n)
+	}}, nil
+}
+
 // Command is a contender that runs one command, made of the source of each turn.
 func Command(name, dir string, command func(n int64) []string) Contender {
 	return Contender{Name: name, Do: func(ctx context.Context, n int64) error { return call(ctx, dir, command(n)) }}

@@ -24,10 +24,12 @@ import (
 type benchFlags struct {
 	Languages []string `arg:"" optional:"" name:"language" help:"Languages to measure; all of them otherwise."`
 
-	Rounds *count    `placeholder:"N" help:"How often each is measured (20)."`
-	Idle   *duration `placeholder:"D" help:"The rest before each measurement (60ms)."`
-	CPUs   *cpus     `name:"cpus" placeholder:"N" help:"Cores' worth of CPU time for each run (1)."`
-	Server *string   `placeholder:"URL" help:"Measure the sandbox-server there, or with auto that of this machine, in the place of containers that this process has ready."`
+	Rounds  *count    `placeholder:"N" help:"How often each is measured (20)."`
+	Idle    *duration `placeholder:"D" help:"The rest before each measurement (60ms)."`
+	CPUs    *cpus     `name:"cpus" placeholder:"N" help:"Cores' worth of CPU time for each run (1)."`
+	Clients *uint8    `placeholder:"N" help:"How many call at once, one run after the other, for the runs each second (4); 0 leaves them out."`
+	Slice   *duration `placeholder:"D" help:"How long they do, bare and in the sandbox (2s)."`
+	Server  *string   `placeholder:"URL" help:"Measure the sandbox-server there, or with auto that of this machine, in the place of containers that this process has ready."`
 	listFlags
 }
 
@@ -41,8 +43,25 @@ type benchRow struct {
 	OneCall  benchComparison `json:"one_call"`
 	// Warm is the share of the runs that had a container that was ready.
 	Warm float64 `json:"warm"`
+	// Load is what came of many who call at once; nil where it was left out.
+	Load *benchLoad `json:"load,omitempty"`
 	// Commands are what was measured as bare.
 	Commands [][]string `json:"commands"`
+}
+
+// benchLoad is how much is done when so many clients send one run after the other, beside as
+// many workers that call the bare program.
+type benchLoad struct {
+	Clients int       `json:"clients"`
+	Bare    benchRate `json:"bare"`
+	Ready   benchRate `json:"ready"`
+	OfBare  float64   `json:"of_bare"`
+}
+
+// benchRate is runs a second, and the CPU time of the whole machine for each.
+type benchRate struct {
+	PerSecond float64 `json:"per_second"`
+	CPU       float64 `json:"cpu_ms"`
 }
 
 // benchFigures are quantiles in milliseconds.
@@ -120,6 +139,20 @@ func (f *benchFlags) idle() time.Duration {
 	return time.Duration(*f.Idle)
 }
 
+func (f *benchFlags) clients() int {
+	if f.Clients == nil {
+		return 4
+	}
+	return int(*f.Clients)
+}
+
+func (f *benchFlags) slice() time.Duration {
+	if f.Slice == nil {
+		return 2 * time.Second
+	}
+	return time.Duration(*f.Slice)
+}
+
 // programs are those of the languages that were named.
 func (f *benchFlags) programs() ([]bench.Program, error) {
 	all := bench.Programs()
@@ -189,16 +222,17 @@ func (b *benchmark) program(ctx context.Context, p bench.Program, tc language.To
 		return row, err
 	}
 	var warm []bool
-	ready := bench.Contender{Name: b.where, Do: func(ctx context.Context, n int64) error {
+	run := func(ctx context.Context, n int64) (wasReady bool, err error) {
 		result, err := b.runner.Run(ctx, Job{Request: b.request(p, n)}, func(api.Event) error { return nil })
-		if err != nil {
-			return err
+		if err == nil && result.Status != api.StatusOK {
+			err = fmt.Errorf("%s: %s", result.Status, result.Message)
 		}
-		if result.Status != api.StatusOK {
-			return fmt.Errorf("%s: %s", result.Status, result.Message)
-		}
-		warm = append(warm, result.Meta.Warm)
-		return nil
+		return err == nil && result.Meta.Warm, err
+	}
+	ready := bench.Contender{Name: b.where, Do: func(ctx context.Context, n int64) error {
+		was, err := run(ctx, n)
+		warm = append(warm, was)
+		return err
 	}}
 	turns := bench.Turns{Rounds: b.flags.rounds(), WarmUp: 3, Idle: b.flags.idle()}
 	series, err := turns.Measure(ctx, p.Bare(tc, dir), ready, b.oneCall(p, self, dir))
@@ -214,7 +248,32 @@ func (b *benchmark) program(ctx context.Context, p bench.Program, tc language.To
 			row.Warm += 1 / float64(turns.Rounds)
 		}
 	}
-	return row, nil
+	row.Load, err = b.load(ctx, p, tc, dir, bench.Contender{Name: b.where, Do: func(ctx context.Context, n int64) error {
+		_, err := run(ctx, n)
+		return err
+	}})
+	return row, err
+}
+
+// load saturates the machine with one program, or does nothing without clients.
+func (b *benchmark) load(ctx context.Context, p bench.Program, tc language.Toolchain, dir string, ready bench.Contender) (*benchLoad, error) {
+	clients := b.flags.clients()
+	if clients == 0 {
+		return nil, nil
+	}
+	bare, err := p.BareWorkers(tc, dir, clients)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := ready.Saturate(ctx, clients, b.flags.slice()/4); err != nil { // until enough is ready
+		return nil, err
+	}
+	loads, err := bench.SaturateInTurns(ctx, clients, 1, b.flags.slice(), bare, ready)
+	if err != nil {
+		return nil, err
+	}
+	rate := func(l bench.Load) benchRate { return benchRate{l.Rate(), milliseconds(l.CPUEach())} }
+	return &benchLoad{clients, rate(loads[0]), rate(loads[1]), loads[1].Rate() / loads[0].Rate()}, nil
 }
 
 // oneCall is this tool, as a person calls it.
@@ -266,6 +325,14 @@ func (b *benchmark) table(cfg config.Config) string {
 			r.Ready.P50, r.Ready.P95, r.Ready.P99, r.Ready.OfBare, r.OneCall.P50, r.OneCall.OfBare)
 	}
 	w.Flush()
+	if clients := b.flags.clients(); clients > 0 {
+		fmt.Fprintf(&out, "\n%d clients, one run after the other, %v each:\n\n", clients, b.flags.slice())
+		fmt.Fprintln(w, "\tbare runs/s\tready runs/s\tof bare\tCPU ms of a bare run\tof a ready one\t")
+		for _, r := range b.rows {
+			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t\n", r.Program, r.Load.Bare.PerSecond, r.Load.Ready.PerSecond, r.Load.OfBare, r.Load.Bare.CPU, r.Load.Ready.CPU)
+		}
+		w.Flush()
+	}
 	fmt.Fprintf(&out, "\nbare: the programs of the toolchains themselves, by their paths:\n")
 	for _, r := range b.rows {
 		var commands []string

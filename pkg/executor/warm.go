@@ -72,9 +72,11 @@ func (r *run) moveApart(ctx context.Context, spec sandbox.Spec, step language.St
 	switch {
 	case keeps:
 		var err error
-		if c, _, err = r.e.manager.Take(ctx, r.wants(spec, api.PhaseRun)...); err != nil {
+		var ready bool
+		if c, ready, err = r.e.manager.Take(ctx, r.wants(spec, api.PhaseRun)...); err != nil {
 			return refused(err)
 		}
+		r.warm = r.warm && ready
 	case len(ahead) > 0:
 		c = r.e.manager.TakeReady(r.wants(spec, api.PhaseRun)...)
 	}

@@ -125,13 +125,13 @@ var errNotWaiting = errors.New("a program that was started ahead did not wait fo
 type startFunc func(context.Context, Container, Process) (Running, error)
 
 // lay writes the files that a program has when it starts.
-func lay(c Container, a Ahead) error {
+func lay(c Container, files map[string][]byte) error {
 	tree, err := c.Files(WorkspaceDir)
 	if err != nil {
 		return err
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Files)) {
-		if err := tree.WriteFile(name, bytes.NewReader(a.Files[name]), 0o644); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := tree.WriteFile(name, bytes.NewReader(files[name]), 0o644); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func lay(c Container, a Ahead) error {
 // to give up. If start is not nil it is that of an ancestor of the program.
 func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, closed <-chan struct{}, late <-chan time.Time) (_ *waiting, err error) {
 	if start == nil {
-		if err := lay(c, a); err != nil {
+		if err := lay(c, a.Files); err != nil {
 			return nil, err
 		}
 		start = func(ctx context.Context, c Container, p Process) (Running, error) { return c.Start(ctx, p) }

@@ -34,6 +34,8 @@ type warmRuntime struct {
 	ancestral        bool
 	ancestors, forks int
 	forkErr          error
+	rehearsals       int
+	rehearseErr      error
 }
 
 func (*warmRuntime) Name() string                                { return "warm" }

@@ -197,7 +197,7 @@ func (p *pool) ancestor(w Want) (_ *progenitor, err error) {
 	if !can {
 		return nil, fmt.Errorf("%w: %T has none", ErrNoAncestor, c)
 	}
-	if err := lay(c, *w.Ahead); err != nil {
+	if err := lay(c, w.Ahead.Files); err != nil {
 		return nil, err
 	}
 	process := w.Ahead.Process
@@ -206,7 +206,44 @@ func (p *pool) ancestor(w Want) (_ *progenitor, err error) {
 	if err != nil {
 		return nil, err
 	}
+	p.report(p.rehearse(ctx, a, w)) // it is as good without
 	return &progenitor{Ancestor: a, container: c, made: time.Now()}, nil
+}
+
+// rehearsalTakes is the most that a rehearsal may take.
+const rehearsalTakes = 5 * time.Second
+
+// rehearse has an ancestor that can learn from it fork a child into a container of its own, which
+// runs the rehearsal, and nothing else.
+func (p *pool) rehearse(ctx context.Context, a Ancestor, w Want) (err error) {
+	learner, can := a.(Rehearsing)
+	if !can || len(w.Ahead.Ancestor.Rehearsal) == 0 {
+		return nil
+	}
+	c, err := p.runtime.Create(ctx, w.Spec)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Delete(ctx)) }()
+	timer := time.NewTimer(rehearsalTakes)
+	defer timer.Stop()
+	child, err := startAhead(ctx, c, *w.Ahead, a.Start, p.ctx.Done(), timer.C)
+	if err != nil {
+		return err
+	}
+	defer child.discard()
+	if err := lay(c, w.Ahead.Ancestor.Rehearsal); err != nil {
+		return err
+	}
+	late := time.AfterFunc(rehearsalTakes, func() { _ = child.running.Kill() })
+	defer late.Stop()
+	process := w.Ahead.Process
+	process.Work = &Work{}
+	work, can := child.work(process)
+	if !can {
+		return errNotWaiting
+	}
+	return learner.Rehearse(child.running, func() { child.resume(process, work) })
 }
 
 // fail notes that an ancestor could not be, or could not fork.

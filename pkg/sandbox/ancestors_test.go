@@ -46,6 +46,20 @@ func (a *warmAncestor) Start(ctx context.Context, c Container, p Process) (Runni
 	return c.Start(ctx, p)
 }
 
+// Rehearse notes what a child has found, and fails when it is told to.
+func (a *warmAncestor) Rehearse(child Running, begin func()) error {
+	begin()
+	exit, err := child.Wait()
+	if exit.Code != 7 {
+		return errors.Join(fmt.Errorf("a rehearsal ended with %+v", exit), err)
+	}
+	rt := a.in.rt
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.rehearsals++
+	return rt.rehearseErr
+}
+
 func (a *warmAncestor) Close() error {
 	a.in.rt.mu.Lock()
 	defer a.in.rt.mu.Unlock()
@@ -129,6 +143,32 @@ func TestPoolHasAncestors(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The first child of an ancestor rehearses. What is not learned by that changes nothing.
+func TestPoolRehearses(t *testing.T) {
+	for _, refuses := range []error{nil, errors.New("no rehearsal")} {
+		synctest.Test(t, func(t *testing.T) {
+			var failed error
+			rt := &warmRuntime{program: interpreter, ancestral: true, rehearseErr: refuses}
+			m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { failed = errors.Join(failed, err) }})
+			w := python()
+			w.Ahead.Ancestor = &Ancestry{Library: "library", Rehearsal: map[string][]byte{"main": nil}}
+			for range 4 {
+				go func() {
+					for range 4 {
+						if _, _, err := runIn(t, m, w, Process{Args: []string{"python", "x"}, Limits: Limits{MemoryBytes: 64 << 20}, Stdout: io.Discard, Stderr: io.Discard, Work: &Work{Args: []string{"x"}}}); err != nil {
+							t.Error(err)
+						}
+					}
+				}()
+			}
+			time.Sleep(time.Minute)
+			if _, forks := rt.kin(); forks < 2 || rt.rehearsals != 1 || !errors.Is(failed, refuses) {
+				t.Errorf("%d forks, %d rehearsals, told %v", forks, rt.rehearsals, failed)
+			}
+		})
+	}
 }
 
 // What was forked for who has no tenant is not for a tenant, nor is the ancestor kept.

@@ -13,10 +13,11 @@ type class struct {
 	wanted  bool        // some time
 	ready   []*prepared // oldest first
 	making  int
-	target  int // how many are to be ready
-	least   int // target is never below
-	owed    int // of target, those that runs have taken which go on
-	spare   int // fewest that were ready since shrunk
+	size    int64 // bytes that the last one took which was made
+	target  int   // how many are to be ready
+	least   int   // target is never below
+	owed    int   // of target, those that runs have taken which go on
+	spare   int   // fewest that were ready since shrunk
 	shrunk  time.Time
 	retryAt time.Time
 	pause   time.Duration

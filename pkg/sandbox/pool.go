@@ -311,7 +311,7 @@ func (p *pool) begin(now time.Time) bool {
 			most = c
 		}
 	}
-	if most == nil || !p.room(most, 0) {
+	if most == nil || !p.room(most, most.size) {
 		return false
 	}
 	most.making++
@@ -323,7 +323,7 @@ func (p *pool) begin(now time.Time) bool {
 // room tells whether one more of a class may wait. What another class has had too long
 // goes first.
 func (p *pool) room(c *class, size int64) bool {
-	if count, bytes := p.used(); count < p.opts.Containers && bytes+size < p.opts.MemoryBytes {
+	if count, bytes := p.used(); count < p.opts.Containers && bytes+size <= p.opts.MemoryBytes {
 		return true
 	}
 	var idle *class
@@ -346,9 +346,10 @@ func (p *pool) room(c *class, size int64) bool {
 // used is how many containers there are, and what they take. The caller holds mu.
 func (p *pool) used() (count int, bytes int64) {
 	kin := p.kin()
-	count, bytes = p.making+kin, int64(p.making+kin)*baseBytes+int64(kin)*ancestorBytes
+	count, bytes = p.making+kin, int64(kin)*(baseBytes+ancestorBytes)
 	for _, c := range p.classes {
 		count += len(c.ready)
+		bytes += int64(c.making) * max(c.size, baseBytes)
 		for _, r := range c.ready {
 			bytes += r.bytes()
 		}
@@ -374,7 +375,7 @@ func (p *pool) make(c *class) {
 	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
 		p.discard(ready)
 	default:
-		c.ready = append(c.ready, ready)
+		c.ready, c.size = append(c.ready, ready), ready.bytes()
 		fault.Point("container ready")
 	}
 	p.nudge()

@@ -68,6 +68,9 @@ type Ancestry struct {
 	Library string
 	// Code are directories of the host's with what it runs until then. Some may not be there.
 	Code []string
+	// Rehearsal are files of the workspace: a program that does what every program does, and
+	// no more ([Rehearsing]).
+	Rehearsal map[string][]byte
 }
 
 // Ancestor is an interpreter that waits to be forked. It never runs a program.
@@ -78,6 +81,13 @@ type Ancestor interface {
 	Start(ctx context.Context, c Container, p Process) (Running, error)
 	// Close ends the ancestor. What it has started goes on.
 	Close() error
+}
+
+// Rehearsing is an [Ancestor] that learns from one child what all of them do.
+type Rehearsing interface {
+	// Rehearse looks on while a child, which waits, runs a program that is nobody's. It calls
+	// begin once it does, and returns when the child ends. What comes after is the quicker for it.
+	Rehearse(child Running, begin func()) error
 }
 
 // expect has a container make ahead what it can of its first process. It is as good without.

@@ -27,6 +27,7 @@ import (
 var (
 	rounds = flag.Int("rounds", 1, "measurements of each program")
 	cpus   = flag.Float64("cpus", 0, "cores that each request asks for; 0: the server's default")
+	warm   = flag.String("warm", "auto", "SANDBOX_WARM of the server: auto, single-use or off")
 	idle   = flag.Duration("idle", 60*time.Millisecond, "rest before each measurement: busy loops hide what the kernel waits for")
 	only   = flag.String("only", "", "`names` of programs, with commas between; all of them otherwise")
 
@@ -78,7 +79,7 @@ func toolchain(t *testing.T, p bench.Program) language.Toolchain {
 // start starts a server as it is shipped.
 func start(t *testing.T) *testenv.Server {
 	t.Helper()
-	server, err := testenv.Launch(binary, nil, "SANDBOX_DATA_DIR="+dataDir, "SANDBOX_WARM=auto")
+	server, err := testenv.Launch(binary, nil, "SANDBOX_DATA_DIR="+dataDir, "SANDBOX_WARM="+*warm)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +107,11 @@ func TestLatency(t *testing.T) {
 	table := "| program | bare p50 ms | p95 | p99 | http p50 ms | p95 | p99 | http/bare | 95 % | warm | bare is |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 	for _, p := range programs() {
 		t.Run(p.Name, func(t *testing.T) {
-			tc, dir, warm := toolchain(t, p), t.TempDir(), 0
+			tc, dir, ready := toolchain(t, p), t.TempDir(), 0
 			through := bench.Contender{Name: "http", Do: func(ctx context.Context, n int64) error {
 				result, err := execute(ctx, server, p, n)
 				if err == nil && result.Meta.Warm {
-					warm++
+					ready++
 				}
 				return err
 			}}
@@ -121,10 +122,10 @@ func TestLatency(t *testing.T) {
 			}
 			low, high := s[1].RatioInterval(s[0])
 			table += fmt.Sprintf("| %s | %s | %s | %.2f | %.2f to %.2f | %d %% | `%s` |\n", p.Name, figures(s[0]), figures(s[1]), s[1].Ratio(s[0]), low, high,
-				100*warm/(turns.Rounds+turns.WarmUp), strings.Join(p.Commands(tc, dir)[0], " "))
+				100*ready/(turns.Rounds+turns.WarmUp), strings.Join(p.Commands(tc, dir)[0], " "))
 		})
 	}
-	report(t, fmt.Sprintf("Latency: %d rounds, %v of rest before each, cpus %v", *rounds, *idle, *cpus), table)
+	report(t, fmt.Sprintf("Latency: %d rounds, %v of rest before each, cpus %v, warm %s", *rounds, *idle, *cpus, *warm), table)
 }
 
 // execute runs a program, and fails unless it ends well.

@@ -12,7 +12,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
-var most = flag.Int("most", 10, "how many KiB of source, and how many files, TestGrowth goes up to, by factors of ten")
+var most = flag.Int("most", 10, "how many KiB of source, files and idle containers TestGrowth and TestCrowd go up to, by factors of ten")
 
 // TestGrowth is how long a caller waits as there is more to bring: source, and files.
 func TestGrowth(t *testing.T) {

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
@@ -27,21 +30,13 @@ func TestIdle(t *testing.T) {
 	table := "| containers | each, MiB of the machine | without the pages of what waits in it | CPU of all, % of one core |\n|---|---|---|---|\n"
 	for _, kind := range []string{"", "python", "javascript"} {
 		t.Run(kind, func(t *testing.T) {
-			want, name := idler(t, kind), kind
+			name := kind
 			if kind == "" {
 				name = "empty"
 			}
-			rt, err := local.New(local.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := sandbox.NewManager(rt, 0)
-			m.KeepReady(sandbox.PoolOptions{Containers: *idlers + 1, MemoryBytes: 1 << 40, Makers: 2, Failed: func(err error) { t.Error(err) }})
+			ready := holder(t, *idlers+1, idler(t, kind))
 			hold := func(n int) {
-				m.Prepare(want, n)
-				if !testenv.Within(10*time.Minute, func() bool { return m.Ready()[want.Spec.Language] == n }) {
-					t.Fatalf("%d are ready", m.Ready()[want.Spec.Language])
-				}
+				ready(n)
 				time.Sleep(*watch) // what was used to make them is given back
 			}
 			hold(1) // what they share is there
@@ -53,15 +48,54 @@ func TestIdle(t *testing.T) {
 			time.Sleep(*watch)
 			used = cpuOfBelow() - used
 			table += fmt.Sprintf("| %d %s | %.2f | %.2f | %.2f |\n", *idlers, name, each, each-own, 100*used.Seconds()/watch.Seconds())
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
-			if err := rt.Close(); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 	report(t, fmt.Sprintf("Idle containers, over %v", *watch), table)
+}
+
+// holder has containers ready in this process, as many as it is told, until the test ends.
+func holder(t *testing.T, most int, want sandbox.Want) (hold func(n int)) {
+	t.Helper()
+	rt, err := local.New(local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := sandbox.NewManager(rt, 0)
+	t.Cleanup(func() {
+		if err := errors.Join(m.Close(), rt.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	m.KeepReady(sandbox.PoolOptions{Containers: most, MemoryBytes: 1 << 40, Makers: 2, Failed: func(err error) { t.Error(err) }})
+	return func(n int) {
+		t.Helper()
+		m.Prepare(want, n)
+		if !testenv.Within(10*time.Minute, func() bool { return m.Ready()[want.Spec.Language] == n }) {
+			t.Fatalf("%d are ready", m.Ready()[want.Spec.Language])
+		}
+	}
+}
+
+// TestCrowd is how long a caller waits on a machine with many idle containers.
+func TestCrowd(t *testing.T) {
+	server := start(t)
+	hold := holder(t, *most, idler(t, ""))
+	line := bench.Line{Name: "p50"}
+	table := "| idle containers | p50 ms | p95 | p99 |\n|---|---|---|---|\n"
+	for n := 1; n <= *most; n *= 10 {
+		hold(n)
+		s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}.Measure(t.Context(), bench.Contender{Do: func(ctx context.Context, unique int64) error {
+			_, err := send(ctx, server, api.Request{Code: fmt.Sprintf("print(%d)\n", unique)})
+			return err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		table += fmt.Sprintf("| %d | %s |\n", n, figures(s[0]))
+		line.X, line.Y = append(line.X, float64(n)), append(line.Y, float64(s[0].Quantile(0.5))/float64(time.Millisecond))
+	}
+	report(t, fmt.Sprintf("More idle containers beside, %d rounds", *rounds), table)
+	draw(t, "growth-idle", bench.Plot{Title: "A hello in Python beside idle containers", X: "idle containers", Y: "ms", LogX: true, Lines: []bench.Line{line}})
 }
 
 // idler is a container with what waits in it for a language.

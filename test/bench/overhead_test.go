@@ -85,6 +85,12 @@ for n in range(max(1, int(1000 * float(sys.argv[1])))):
             pass
 print(time.perf_counter() - began)
 `},
+		{"compile, GCC", "bash", "w.sh", `awk -v n="$1" 'BEGIN { for (i = 0; i < 4000 * n + 1; i++)
+	printf "int f%d(int *p, int n) { int s = %d; for (int i = 0; i < n; i++) { if (p[i] %% %d) s += p[i] * i; else s ^= p[n - i - 1]; } return s; }\n", i, i, i + 2 }' >w.c
+began=$EPOCHREALTIME
+gcc -O2 -c -o w.o w.c
+awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.6f\n", b - a }'
+`},
 		{"processes, Bash", "bash", "w.sh", `began=$EPOCHREALTIME
 n=$(awk -v s="$1" 'BEGIN { print int(600 * s) + 1 }')
 for ((i = 0; i < n; i++)); do /bin/true; done

@@ -25,7 +25,7 @@ var (
 func TestThroughput(t *testing.T) {
 	server := start(t)
 	var table strings.Builder
-	table.WriteString("| program | clients | bare /s | http /s | ratio | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	table.WriteString("| program | clients | bare /s | http /s | ratio | CPU of a bare run, ms | of one over http | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	all, numbers := programs(), *clients
 	if numbers == "" {
 		all, numbers = all[:1], "2"
@@ -43,36 +43,28 @@ func TestThroughput(t *testing.T) {
 				if _, err := fmt.Sscan(field, &workers); err != nil || workers < 1 {
 					t.Fatalf("-clients %s", *clients)
 				}
-				places := make(chan bench.Contender, workers) // each worker has a directory of its own
-				for i := range workers {
-					dir := filepath.Join(t.TempDir(), fmt.Sprint(i))
-					if err := os.MkdirAll(dir, 0o700); err != nil {
-						t.Fatal(err)
-					}
-					places <- p.Bare(tc, dir)
+				bare, err := p.BareWorkers(tc, t.TempDir(), workers)
+				if err != nil {
+					t.Fatal(err)
 				}
-				bare := bench.Contender{Name: "bare", Do: func(ctx context.Context, n int64) error {
-					place := <-places
-					defer func() { places <- place }()
-					return place.Do(ctx, n)
-				}}
 				if _, err := through.Saturate(t.Context(), workers, *slice); err != nil { // until enough is ready
 					t.Fatal(err)
 				}
-				var outside, inside bench.Load
-				for range *turns {
-					outside, inside = turn(t, bare, outside, workers), turn(t, through, inside, workers)
+				loads, err := bench.SaturateInTurns(t.Context(), workers, *turns, *slice, bare, through)
+				if err != nil {
+					t.Fatal(err)
 				}
+				outside, inside := loads[0], loads[1]
 				calm, err := through.Arrive(t.Context(), 0.7*inside.Rate(), max(*slice, time.Second))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, l := range []bench.Load{outside, inside} {
+				for i, l := range loads {
 					lines[i].X, lines[i].Y = append(lines[i].X, float64(workers)), append(lines[i].Y, l.Rate())
 				}
 				ms := func(s bench.Series, q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
-				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
-					inside.Rate()/outside.Rate(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
+				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
+					inside.Rate()/outside.Rate(), 1000*outside.CPUEach().Seconds(), 1000*inside.CPUEach().Seconds(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
 			}
 			draw(t, "throughput-"+strings.ReplaceAll(p.Name, " ", "-"), bench.Plot{
 				Title: p.Name + ", each with a source of its own", X: "clients", Y: "runs a second", Lines: lines[:], LogX: true,
@@ -80,15 +72,6 @@ func TestThroughput(t *testing.T) {
 		})
 	}
 	report(t, fmt.Sprintf("Runs a second, %d turns of %v", *turns, *slice), table.String())
-}
-
-func turn(t *testing.T, c bench.Contender, so bench.Load, workers int) bench.Load {
-	t.Helper()
-	l, err := c.Saturate(t.Context(), workers, *slice)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return so.Join(l)
 }
 
 // draw writes a figure into the directory that -plots names.

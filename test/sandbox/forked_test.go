@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,8 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
+
+var manyRuns = flag.Int("runs", 20, "how many runs TestManyRunsLookTheSame compares")
 
 // metric is a figure without labels of /metrics.
 func (s *instance) metric(t *testing.T, name string) int {
@@ -88,6 +91,30 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a program sees of its walls and of itself is the same in the first run of a warm server and
+// in the last of many, of waiting interpreters and of forked ones.
+func TestManyRunsLookTheSame(t *testing.T) {
+	busy := started(t)
+	for _, name := range []string{"process.py", "itself.py"} {
+		source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := api.Request{Language: "python", Code: string(source)}
+		busy.run(t, req) // so that there is a demand
+		want, n := ending(busy.runWarm(t, req)), 1
+		for n < *manyRuns {
+			for _, r := range busy.hammer(t, req, time.Second) {
+				n++
+				if diff := cmp.Diff(want, ending(r)); diff != "" {
+					t.Fatalf("%s: the first run, and + run %d or so:\n%s", name, n, diff)
+				}
+			}
+		}
+		t.Logf("%s: %d runs, %d ancestors", name, n, busy.ancestors(t))
 	}
 }
 

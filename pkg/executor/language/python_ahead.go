@@ -60,7 +60,8 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 	}
 	var ancestry *sandbox.Ancestry
 	if library, packages := pythonCode(tc); library != "" {
-		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", Code: append(packages, library)}
+		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", Code: append(packages, library),
+			Rehearsal: map[string][]byte{main: []byte("print('hello')\n")}}
 	}
 	ahead := func(modules []string) Ahead {
 		return Ahead{

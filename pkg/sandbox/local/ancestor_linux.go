@@ -30,8 +30,10 @@ type ancestor struct {
 	server *spawn.Server
 	pid    int           // the spawner's child
 	turn   chan struct{} // holds one while a child is made
-	ending sync.Once
-	ended  error
+	// foreseen is what each child will write to; whoever has the turn reads it.
+	foreseen []span
+	ending   sync.Once
+	ended    error
 }
 
 // ancestral are the capabilities of an ancestor: what setns takes, of another's by its pidfd.
@@ -304,6 +306,7 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		if procs != nil {
 			enterGroup(&program, procs)
 		}
+		a.foresee(&program)
 		if clocks != nil {
 			program.Call("enter the time namespace", unix.SYS_SETNS, program.File(int(clocks.Fd())), spawn.Value(unix.CLONE_NEWTIME))
 		}

@@ -1,0 +1,141 @@
+package local
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// span is a part of a process's memory, in whole pages.
+type span struct{ at, size uint64 }
+
+// Bounds of what an ancestor learns, which is a hint: about three MiB, in some hundred spans.
+const maxSpans, maxForeseen = 512, 16 << 20
+
+// Rehearse implements [sandbox.Rehearsing]. A forked process shares its memory with its ancestor,
+// and each page that it writes to is copied when it does, by a fault. Which these are hardly depends
+// on the program: most are the interpreter's own, at its end. So a child that nobody is waiting
+// for is stopped when it ends, and the pages that are its own by then are those that later
+// children copy while they wait.
+func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
+	pr, ours := child.(*process)
+	if !ours {
+		return errors.New("no child of an ancestor's")
+	}
+	pids, err := pr.group.cg.Processes()
+	if err != nil {
+		return err
+	}
+	if len(pids) != 1 {
+		return fmt.Errorf("a child of an ancestor is %d processes", len(pids))
+	}
+	spans, err := writtenAtEnd(pids[0], a.pid, begin)
+	if errors.Is(err, unix.EPERM) {
+		return nil // here nobody may look on (kernel.yama.ptrace_scope)
+	}
+	if err != nil {
+		return fmt.Errorf("rehearse: %w", err)
+	}
+	a.turn <- struct{}{}
+	a.foreseen = spans
+	<-a.turn
+	fault.Point("ancestor has rehearsed")
+	return nil
+}
+
+// foresee appends what has the kernel copy the pages that a process will write to. It is as good
+// without: before Linux 5.14 there is none.
+func (a *ancestor) foresee(p *spawn.Program) {
+	for _, s := range a.foreseen {
+		p.Call("copy pages", unix.SYS_MADVISE, spawn.Value(s.at), spawn.Value(s.size), spawn.Value(unix.MADV_POPULATE_WRITE)).AllowAny()
+	}
+}
+
+// writtenAtEnd follows a process to its end, which begin is called to lead to, and gives the
+// pages that are then its own of those that its ancestor has mapped.
+func writtenAtEnd(pid, ancestor int, begin func()) (spans []span, err error) {
+	runtime.LockOSThread() // who traces is a thread
+	defer runtime.UnlockOSThread()
+	if err := unix.PtraceSeize(pid); err != nil {
+		return nil, err
+	}
+	// A call that fails has met a process that was killed, which the next wait tells.
+	_ = unix.PtraceInterrupt(pid)
+	for began := false; ; {
+		var status unix.WaitStatus
+		_, err := unix.Wait4(pid, &status, unix.WALL, nil)
+		signal := 0
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return nil, err
+		case !status.Stopped():
+			return nil, errors.New("it has ended, and nobody saw how")
+		case status.TrapCause() == unix.PTRACE_EVENT_EXIT:
+			spans, err := ownPages(pid, ancestor)
+			_ = unix.PtraceDetach(pid)
+			return spans, err
+		case !began:
+			began = true
+			_ = unix.PtraceSetOptions(pid, unix.PTRACE_O_TRACEEXIT)
+			begin()
+		case status.StopSignal() != unix.SIGTRAP:
+			signal = int(status.StopSignal())
+		}
+		_ = unix.PtraceCont(pid, signal)
+	}
+}
+
+// ownPages are the pages of a process that no other has, of the private writable memory that its
+// ancestor has, too.
+func ownPages(pid, ancestor int) (spans []span, err error) {
+	// A word for each page (Documentation/admin-guide/mm/pagemap.rst).
+	const present, ofFile, exclusive, wordBytes = 1 << 63, 1 << 61, 1 << 56, 8
+	pages, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", pid))
+	if err != nil {
+		return nil, err
+	}
+	defer pages.Close()
+	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", ancestor))
+	if err != nil {
+		return nil, err
+	}
+	defer maps.Close()
+	page, sum := uint64(os.Getpagesize()), uint64(0)
+	for lines := bufio.NewScanner(maps); lines.Scan(); {
+		var from, to uint64
+		var mode string
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &mode); n != 3 || !slices.Contains([]string{"rw-p", "rwxp"}, mode) {
+			continue
+		}
+		words := make([]byte, (to-from)/page*wordBytes)
+		n, _ := pages.ReadAt(words, int64(from/page*wordBytes)) // what is not there any more has no words
+		for at := from; len(words[:n]) >= wordBytes; at, words, n = at+page, words[wordBytes:], n-wordBytes {
+			word := binary.NativeEndian.Uint64(words)
+			if word&present == 0 || word&ofFile != 0 || word&exclusive == 0 {
+				continue
+			}
+			if last := len(spans) - 1; last >= 0 && spans[last].at+spans[last].size == at {
+				spans[last].size += page
+			} else {
+				spans = append(spans, span{at, page})
+			}
+			sum += page
+		}
+	}
+	if len(spans) == 0 || len(spans) > maxSpans || sum > maxForeseen {
+		return nil, fmt.Errorf("%d KiB in %d places are the process's own", sum>>10, len(spans))
+	}
+	return slices.Clip(spans), nil
+}

@@ -1,0 +1,86 @@
+package local
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+)
+
+// What a child has written to when it has ended its ancestor's later children have copied while
+// they wait, and are the same for all that.
+func TestRehearsal(t *testing.T) {
+	rt := opened(t)
+	a := ancestorOf(t, rt, "one").(*ancestor)
+	start := func() (r sandbox.Running, in *io.PipeWriter, out *strings.Builder) {
+		out = &strings.Builder{}
+		p := interprets(false)
+		var from *io.PipeReader
+		from, in = io.Pipe()
+		p.Stdin, p.Stdout, p.Stderr = from, out, io.Discard
+		r, err := a.Start(t.Context(), smallOf(t, rt, "one"), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, in, out
+	}
+	own := func(r sandbox.Running) (bytes uint64) {
+		pids, err := r.(*process).group.cg.Processes()
+		if err != nil || len(pids) != 1 {
+			t.Fatalf("processes %v, %v", pids, err)
+		}
+		spans, err := ownPages(pids[0], a.pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range spans {
+			bytes += s.size
+		}
+		return bytes
+	}
+	ends := func(r sandbox.Running, in *io.PipeWriter) {
+		in.Close()
+		if exit, err := r.Wait(); err != nil || exit.Code != 7 {
+			t.Errorf("%+v, %v", exit, err)
+		}
+	}
+	first, in, want := start()
+	before := own(first)
+	began := false
+	if err := a.Rehearse(first, func() { began = true; in.Close() }); err != nil {
+		t.Fatal(err)
+	}
+	if !began {
+		in.Close()
+		t.Skip("nobody may be traced here")
+	}
+	ends(first, in)
+	if len(a.foreseen) == 0 || !slices.IsSortedFunc(a.foreseen, func(x, y span) int { return int(int64(x.at) - int64(y.at)) }) {
+		t.Fatalf("foreseen is %v", a.foreseen)
+	}
+	next, in, got := start()
+	after := own(next)
+	if after < 2*before {
+		t.Errorf("a child that waits has %d KiB of its own, before that was foreseen %d", after>>10, before>>10)
+	}
+	ends(next, in)
+	if got.String() != want.String() {
+		t.Errorf("before and after:\n%s\n%s", want, got)
+	}
+	t.Logf("%d KiB of its own while it waits, and then %d in %d places", before>>10, after>>10, len(a.foreseen))
+
+	// One that is killed meanwhile teaches nothing, and holds nothing up.
+	killed, in, _ := start()
+	defer in.Close()
+	spans := a.foreseen
+	if err := a.Rehearse(killed, func() { _ = killed.Kill() }); err == nil && len(a.foreseen) == 0 {
+		t.Errorf("it has learned %v of %v", a.foreseen, spans)
+	}
+	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/bench"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
+)
+
+// TestPath is where the time of one run of true goes, by what takes less than all of it: a
+// process of the host's, one in a container that is ready, and a request without a run. Once
+// as fast as it can, and once after a rest each.
+func TestPath(t *testing.T) {
+	server := start(t)
+	rt, err := local.New(local.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := sandbox.NewManager(rt, 0)
+	m.KeepReady(sandbox.PoolOptions{Containers: 16, MemoryBytes: 1 << 30, Makers: 2, Failed: func(err error) { t.Error(err) }})
+	var removals sync.WaitGroup
+	t.Cleanup(func() {
+		removals.Wait()
+		if err := errors.Join(m.Close(), rt.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	want := idler(t, "")
+	process := sandbox.Process{Limits: sandbox.Limits{MemoryBytes: 512 << 20, CPUs: 1, Processes: 128, OpenFiles: 256}, ReadOnly: []string{sandbox.BuildDir}}
+	want.First = &process
+	m.Prepare(want, 8)
+	program := bench.Programs()[0]
+	contenders := []bench.Contender{
+		program.Bare(toolchain(t, program), t.TempDir()),
+		{Name: "a process in a container that is ready", Do: func(ctx context.Context, _ int64) error {
+			c, _, err := m.Take(ctx, want)
+			if err != nil {
+				return err
+			}
+			p := process
+			p.Args = program.Args
+			_, err = m.Run(ctx, c.ID(), p, nil)
+			removals.Go(func() {
+				if err := m.Delete(context.WithoutCancel(ctx), c.ID()); err != nil {
+					t.Error(err)
+				}
+			})
+			return err
+		}},
+		{Name: "`GET /livez`", Do: func(ctx context.Context, _ int64) error {
+			get, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/livez", nil)
+			if err != nil {
+				return err
+			}
+			resp, err := caller.Do(get)
+			if err != nil {
+				return err
+			}
+			return resp.Body.Close()
+		}},
+		{Name: "`POST /execute`", Do: func(ctx context.Context, n int64) error {
+			_, err := execute(ctx, server, program, n)
+			return err
+		}},
+	}
+	contenders[0].Name = "fork and exec on the host"
+	table := "| | p50 ms | p95 | p99 | after a rest: p50 ms | p95 | p99 |\n|---|---|---|---|---|---|---|\n"
+	var rows [4]string
+	for _, rest := range []time.Duration{0, *idle} {
+		s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: rest}.Measure(t.Context(), contenders...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s {
+			rows[i] += " | " + figures(s[i])
+		}
+	}
+	for i, row := range rows {
+		table += fmt.Sprintf("| %s%s |\n", contenders[i].Name, row)
+	}
+	report(t, fmt.Sprintf("The path of true, %d rounds", *rounds), table)
+}
