@@ -64,7 +64,7 @@ func unixListener(ctx context.Context, path string) (net.Listener, error) {
 		_ = l.Close()
 		return nil, err
 	}
-	return l, nil
+	return peers{l}, nil
 }
 
 // passable makes a directory that others may pass through to the socket, whose own
@@ -88,18 +88,42 @@ func passable(dir string) (*os.Root, error) {
 	return root, nil
 }
 
+// peers is a listener whose connections tell by their remote address who has made them, which
+// nobody takes from them who wraps them.
+type peers struct{ net.Listener }
+
+// Accept implements [net.Listener].
+func (l peers) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if c, ok := conn.(*net.UnixConn); ok && err == nil {
+		if uid, err := peer(c); err == nil { // without a peer it needs a key like any other
+			return peered{conn, peerAddr{conn.RemoteAddr(), uid}}, nil
+		}
+	}
+	return conn, err
+}
+
+type peered struct {
+	net.Conn
+	from peerAddr
+}
+
+// RemoteAddr implements [net.Conn].
+func (c peered) RemoteAddr() net.Addr { return c.from }
+
+// peerAddr is where a user of this machine has connected from.
+type peerAddr struct {
+	net.Addr
+	uid uint32
+}
+
 // withPeer adds to the context of a connection over the unix socket who has made
 // it, as the kernel says.
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	c, ok := conn.(*net.UnixConn)
-	if !ok {
-		return ctx
+	if from, ok := conn.RemoteAddr().(peerAddr); ok {
+		return server.WithPeer(ctx, from.uid)
 	}
-	uid, err := peer(c)
-	if err != nil {
-		return ctx // without a peer it needs a key like any other
-	}
-	return server.WithPeer(ctx, uid)
+	return ctx
 }
 
 func peer(c *net.UnixConn) (uid uint32, err error) {
