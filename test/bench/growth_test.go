@@ -33,21 +33,29 @@ func TestGrowth(t *testing.T) {
 		}},
 	} {
 		t.Run(of.what, func(t *testing.T) {
-			line := bench.Line{Name: "p50"}
-			table := "| " + of.unit + " | p50 ms | p95 | p99 |\n|---|---|---|---|\n"
-			for n := 1; n <= *most; n *= 10 {
-				s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}.Measure(t.Context(), bench.Contender{Do: func(ctx context.Context, unique int64) error {
+			grows(t, "growth-"+of.what, "More "+of.what, "A hello in Python with more "+of.what, of.unit, func(n int) bench.Contender {
+				return bench.Contender{Do: func(ctx context.Context, unique int64) error {
 					_, err := send(ctx, server, of.request(n, unique))
 					return err
-				}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				table += fmt.Sprintf("| %d | %s |\n", n, figures(s[0]))
-				line.X, line.Y = append(line.X, float64(n)), append(line.Y, float64(s[0].Quantile(0.5))/float64(time.Millisecond))
-			}
-			report(t, fmt.Sprintf("More %s, %d rounds", of.what, *rounds), table)
-			draw(t, "growth-"+of.what, bench.Plot{Title: "A hello in Python with more " + of.what, X: of.unit, Y: "ms", LogX: true, Lines: []bench.Line{line}})
+				}}
+			})
 		})
 	}
+}
+
+// grows measures what is made of 1, 10 and so on, up to the most.
+func grows(t *testing.T, name, head, title, unit string, made func(n int) bench.Contender) {
+	t.Helper()
+	line := bench.Line{Name: "p50"}
+	table := "| " + unit + " | p50 ms | p95 | p99 |\n|---|---|---|---|\n"
+	for n := 1; n <= *most; n *= 10 {
+		s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}.Measure(t.Context(), made(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		table += fmt.Sprintf("| %d | %s |\n", n, figures(s[0]))
+		line.X, line.Y = append(line.X, float64(n)), append(line.Y, float64(s[0].Quantile(0.5))/float64(time.Millisecond))
+	}
+	report(t, fmt.Sprintf("%s, %d rounds", head, *rounds), table)
+	draw(t, name, bench.Plot{Title: title, X: unit, Y: "ms", LogX: true, Lines: []bench.Line{line}})
 }

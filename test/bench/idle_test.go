@@ -53,8 +53,8 @@ func TestIdle(t *testing.T) {
 	report(t, fmt.Sprintf("Idle containers, over %v", *watch), table)
 }
 
-// holder has containers ready in this process, as many as it is told, until the test ends.
-func holder(t *testing.T, most int, want sandbox.Want) (hold func(n int)) {
+// manager is one of this process's own, with a pool, until the test ends.
+func manager(t *testing.T, opts sandbox.PoolOptions) *sandbox.Manager {
 	t.Helper()
 	rt, err := local.New(local.Options{})
 	if err != nil {
@@ -66,7 +66,15 @@ func holder(t *testing.T, most int, want sandbox.Want) (hold func(n int)) {
 			t.Error(err)
 		}
 	})
-	m.KeepReady(sandbox.PoolOptions{Containers: most, MemoryBytes: 1 << 40, Makers: 2, Failed: func(err error) { t.Error(err) }})
+	opts.Makers, opts.Failed = 2, func(err error) { t.Error(err) }
+	m.KeepReady(opts)
+	return m
+}
+
+// holder has containers ready in this process, as many as it is told, until the test ends.
+func holder(t *testing.T, most int, want sandbox.Want) (hold func(n int)) {
+	t.Helper()
+	m := manager(t, sandbox.PoolOptions{Containers: most, MemoryBytes: 1 << 40})
 	return func(n int) {
 		t.Helper()
 		m.Prepare(want, n)
@@ -80,22 +88,13 @@ func holder(t *testing.T, most int, want sandbox.Want) (hold func(n int)) {
 func TestCrowd(t *testing.T) {
 	server := start(t)
 	hold := holder(t, *most, idler(t, ""))
-	line := bench.Line{Name: "p50"}
-	table := "| idle containers | p50 ms | p95 | p99 |\n|---|---|---|---|\n"
-	for n := 1; n <= *most; n *= 10 {
+	grows(t, "growth-idle", "More idle containers beside", "A hello in Python beside idle containers", "idle containers", func(n int) bench.Contender {
 		hold(n)
-		s, err := bench.Turns{Rounds: *rounds, WarmUp: 3, Idle: *idle}.Measure(t.Context(), bench.Contender{Do: func(ctx context.Context, unique int64) error {
+		return bench.Contender{Do: func(ctx context.Context, unique int64) error {
 			_, err := send(ctx, server, api.Request{Code: fmt.Sprintf("print(%d)\n", unique)})
 			return err
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		table += fmt.Sprintf("| %d | %s |\n", n, figures(s[0]))
-		line.X, line.Y = append(line.X, float64(n)), append(line.Y, float64(s[0].Quantile(0.5))/float64(time.Millisecond))
-	}
-	report(t, fmt.Sprintf("More idle containers beside, %d rounds", *rounds), table)
-	draw(t, "growth-idle", bench.Plot{Title: "A hello in Python beside idle containers", X: "idle containers", Y: "ms", LogX: true, Lines: []bench.Line{line}})
+		}}
+	})
 }
 
 // idler is a container with what waits in it for a language.

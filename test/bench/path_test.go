@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/bench"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox/local"
 )
 
 // TestPath is where the time of one run of true goes, by what takes less than all of it: a
@@ -19,19 +17,9 @@ import (
 // as fast as it can, and once after a rest each.
 func TestPath(t *testing.T) {
 	server := start(t)
-	rt, err := local.New(local.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := sandbox.NewManager(rt, 0)
-	m.KeepReady(sandbox.PoolOptions{Containers: 16, MemoryBytes: 1 << 30, Makers: 2, Failed: func(err error) { t.Error(err) }})
+	m := manager(t, sandbox.PoolOptions{Containers: 16, MemoryBytes: 1 << 30})
 	var removals sync.WaitGroup
-	t.Cleanup(func() {
-		removals.Wait()
-		if err := errors.Join(m.Close(), rt.Close()); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(removals.Wait) // before the manager's own
 	want := idler(t, "")
 	process := sandbox.Process{Limits: sandbox.Limits{MemoryBytes: 512 << 20, CPUs: 1, Processes: 128, OpenFiles: 256}, ReadOnly: []string{sandbox.BuildDir}}
 	want.First = &process

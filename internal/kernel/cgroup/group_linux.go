@@ -119,7 +119,7 @@ func (h *Hierarchy) checkLimits(l Limits) error {
 		asked bool
 		Controller
 	}{{l.MemoryBytes > 0, Memory}, {l.CPUs > 0, CPU}, {l.Processes > 0, PIDs}} {
-		if c.asked && h.support[c.Controller].Version == 0 {
+		if c.asked && !h.Has(c.Controller) {
 			return &AbsentError{c.Controller, h.Controllers()[c.Controller]}
 		}
 	}

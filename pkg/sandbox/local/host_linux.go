@@ -117,7 +117,7 @@ func mapsRange(uidMap []byte, from, to int64) bool {
 }
 
 func (h *host) has(c cgroup.Controller) bool {
-	return h.cgroups != nil && h.cgroups.Controllers()[c].Version != 0
+	return h.cgroups != nil && h.cgroups.Has(c)
 }
 
 // chargesSockets tells whether the buffers of sockets on loopback count towards
