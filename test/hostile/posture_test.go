@@ -30,7 +30,11 @@ var machines = []*regexp.Regexp{
 	regexp.MustCompile(`^(device|reads) .*`),    // what there is to open is the kernel's; the look itself judges them
 }
 
-var uid = regexp.MustCompile(`\b\d{6,10}\b`)
+var (
+	uid = regexp.MustCompile(`\b\d{6,10}\b`)
+	// an engine's container has had other processes before, now one more and now one less
+	pid = regexp.MustCompile(`^(process id +)\d+`)
+)
 
 // TestGoldenPosture holds what a program sees from inside against what it saw when
 // somebody last read it: of each level, for root and for an ordinary user, and of the other
@@ -76,6 +80,9 @@ func TestGoldenPosture(t *testing.T) {
 				kept := true
 				for _, m := range machines {
 					kept = kept && !m.MatchString(line)
+				}
+				if c.runtime == "docker" {
+					line = pid.ReplaceAllString(line, "${1}N")
 				}
 				if kept {
 					b.WriteString(uid.ReplaceAllString(line, "UID"))

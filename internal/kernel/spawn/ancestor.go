@@ -1,5 +1,7 @@
 package spawn
 
+import "syscall"
+
 // AncestorLibrary is what makes a CPython (3.7 and later) that loads it, as the module
 // "ancestor", a server on descriptor 3 whose programs may [Program.Beget]. It is empty where
 // there is none for this architecture.
@@ -7,13 +9,72 @@ func AncestorLibrary() []byte { return ancestorLibrary }
 
 // Beget appends a fork of an ancestor: the child is born in the pid namespace that the ancestor
 // has entered for its children, and makes the calls that child appends, of which the last is
-// [Program.Return]. It is done when that was made, or the child is gone. The reply's PID is the
-// child's in that namespace, whose init becomes its parent.
+// [Program.Return]. The program is for [Server.Beget].
 func (p *Program) Beget(child func()) { p.Fork("fork an interpreter", callBeget, nil, child) }
 
-// Return has the child of an ancestor go on as the interpreter that it is.
-func (p *Program) Return() { p.Call("go on as the interpreter", callReturn) }
+// Return has the child of an ancestor say that it has come back, close all descriptors but its
+// streams by closeRange, and go on as the interpreter that it is.
+func (p *Program) Return(closeRange int) {
+	p.Call("say that it has come back", callReady)
+	p.Call("close_range", closeRange, Value(controlFD), Value(uint32(1<<32-1)), Value(0))
+	p.Call("go on as the interpreter", callReturn)
+}
 
 // Adopt has a server report the end of a child that somebody else has forked for it. It fails
 // with ESRCH once that was reaped.
 func (p *Program) Adopt(pid int) { p.Call("adopt a child", callAdopt, Value(pid)) }
+
+// Descendant is a child of an ancestor.
+type Descendant struct {
+	// PID is its number in the pid namespace that it is born in, whose init becomes its parent.
+	PID int
+	// Back is closed when it has come back or said why it could not, or when nothing can be
+	// heard of it any more. One that is killed on its way says nothing.
+	Back <-chan struct{}
+
+	program *Program
+	back    chan struct{}
+	err     error
+}
+
+// Err waits for Back and tells why the child has not come back: a [*StepError], or [ErrGone]
+// where the ancestor has ended.
+func (d *Descendant) Err() error {
+	<-d.Back
+	return d.err
+}
+
+// Beget has an ancestor carry out a program that begets, and returns when it has: its child is on
+// its way then, and the ancestor may have the next one.
+func (s *Server) Beget(p *Program) (*Descendant, error) {
+	back := make(chan struct{})
+	child := &Descendant{Back: back, back: back, program: p}
+	d := s.do(p, child)
+	if d.err != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.heard(d.seq, d.err)
+		return nil, d.err
+	}
+	child.PID = d.reply.PID
+	return child, nil
+}
+
+// heard notes what has become of a descendant. The caller holds mu.
+func (s *Server) heard(seq uint32, err error) {
+	if d := s.begotten[seq]; d != nil {
+		d.err = err
+		close(d.back)
+		delete(s.begotten, seq)
+	}
+}
+
+// failedOnItsWay tells whether a record is of a descendant's failure, and notes it.
+func (s *Server) failedOnItsWay(r record) bool {
+	d := s.begotten[r.seq]
+	if d == nil || !d.program.inFork(int(r.a)) {
+		return false
+	}
+	s.heard(r.seq, &StepError{d.program.name(int(r.a)), syscall.Errno(r.b)})
+	return true
+}

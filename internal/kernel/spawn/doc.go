@@ -33,7 +33,8 @@
 //	FAILED  seq, step, errno  a step failed: in init itself, or in the child it forked
 //	EXIT    pid, status, rusage, last  a child that was forked here ended, and, if last, no child is left
 //	IDLE                    no child is left, and no EXIT has said so
-//	READY   seq             execve is next, by a child that has waited
+//	READY   seq             a child that has waited is about to execute its program, or an ancestor's
+//	                        child to go on as the interpreter
 //	FILES   seq             carries descriptors, sent by a program's own step
 //
 // A container into which no descriptor can be passed is served over init's standard
@@ -52,8 +53,8 @@
 // and execve. An
 // init whose socket reaches end of file ends, and with it all that it holds.
 //
-// Of an ancestor's child FAILED comes before DONE as well, and the EXIT from the init that
-// has adopted it.
+// An ancestor does not wait for its child: of that READY or FAILED comes before DONE or after
+// it, and the EXIT from the init that has adopted it.
 //
 // The protocol is not an interface between trust domains in one direction: init
 // believes the host, which is more privileged. The host believes nothing: a

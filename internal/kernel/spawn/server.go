@@ -80,6 +80,8 @@ type Server struct {
 	// they live. An init that makes up others is not heard, so that there are
 	// never more than programs were sent.
 	children map[int]*Exit
+	// begotten are the descendants that nothing was heard of yet, by their program's number.
+	begotten map[uint32]*Descendant
 	busy     bool // a child was forked, and nothing has said since that none is left
 	gone     bool
 }
@@ -117,7 +119,7 @@ type transport interface {
 
 // serve begins to listen to an init.
 func serve(conn transport) *Server {
-	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int]*Exit{}}
+	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int]*Exit{}, begotten: map[uint32]*Descendant{}}
 	s.cond = sync.NewCond(&s.mu)
 	if _, ok := conn.(*byteStream); ok {
 		s.carried = newCarried(s)
@@ -129,11 +131,11 @@ func serve(conn transport) *Server {
 // Do has a program carried out and waits until all its steps were made. Its
 // error is a [*StepError] when a step failed.
 func (s *Server) Do(p *Program) (Reply, error) {
-	d := s.do(p)
+	d := s.do(p, nil)
 	return d.reply, d.err
 }
 
-func (s *Server) do(p *Program) *pending {
+func (s *Server) do(p *Program, child *Descendant) *pending {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.seq++
@@ -141,7 +143,7 @@ func (s *Server) do(p *Program) *pending {
 	if err != nil {
 		return &pending{err: err}
 	}
-	d := s.begin(p, s.seq)
+	d := s.begin(p, s.seq, child)
 	if err := s.send(message, p.files); err != nil {
 		s.mu.Lock()
 		s.answered(err)
@@ -156,11 +158,14 @@ func (s *Server) do(p *Program) *pending {
 }
 
 // begin makes a program the one that records answer.
-func (s *Server) begin(p *Program, seq uint32) *pending {
+func (s *Server) begin(p *Program, seq uint32, child *Descendant) *pending {
 	d := &pending{program: p, seq: seq, done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doing = d
+	if child != nil {
+		s.begotten[seq] = child
+	}
 	if s.gone {
 		s.answered(ErrGone)
 	}
@@ -285,6 +290,9 @@ func (s *Server) receive() {
 	defer s.mu.Unlock()
 	s.gone = true
 	s.answered(ErrGone)
+	for seq := range s.begotten {
+		s.heard(seq, ErrGone)
+	}
 	s.cond.Broadcast()
 }
 
@@ -309,6 +317,7 @@ func (s *Server) note(r record) error {
 		if s.answers(r) {
 			s.doing.ready = true
 		}
+		s.heard(r.seq, nil)
 	case recordIdle:
 		s.busy = false
 		s.cond.Broadcast()
@@ -361,7 +370,7 @@ func (s *Server) noteDone(r record) error {
 // program that failed has left a child only if it came past a fork; an IDLE for
 // it comes after the record in any case.
 func (s *Server) noteFailed(r record) {
-	if !s.answers(r) {
+	if s.failedOnItsWay(r) || !s.answers(r) {
 		return
 	}
 	p, step := s.doing.program, int(r.a)

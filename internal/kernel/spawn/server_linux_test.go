@@ -421,7 +421,7 @@ func TestDamagedMessages(t *testing.T) {
 		"cut off":                       {good[:len(good)-1], nil},
 		"less than a header":            {good[:7], nil},
 	} {
-		d := s.begin(&p, 5)
+		d := s.begin(&p, 5, nil)
 		if err := s.send(m.message, m.files); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

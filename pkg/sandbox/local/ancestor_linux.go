@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,9 +31,9 @@ type ancestor struct {
 	group  *group
 	server *spawn.Server
 	pid    int           // the spawner's child
-	turn   chan struct{} // holds one while a child is made
-	// foreseen is what each child will write to; whoever has the turn reads it.
-	foreseen []span
+	turn   chan struct{} // holds one while it forks
+	// foreseen is what each child will write to; nil while nobody knows.
+	foreseen atomic.Pointer[[]span]
 	ending   sync.Once
 	ended    error
 }
@@ -41,15 +43,17 @@ const ancestral = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_CHROOT | 1<<unix.CAP_S
 
 // How long an ancestor may take to come up, how long a child's making may wait for those
 // before it, and how long it may take: a few system calls, one of which waits for other CPUs.
+// How long one that has ended may take to have said why.
 const (
-	ancestorStarts = 30 * time.Second
-	ancestorWaits  = 500 * time.Millisecond
-	ancestorForks  = 2 * time.Second
+	ancestorStarts  = 30 * time.Second
+	ancestorWaits   = 500 * time.Millisecond
+	ancestorForks   = 2 * time.Second
+	descendantTells = 100 * time.Millisecond
 )
 
-// ancestorLimits are an ancestor's own: it is none of the runs, and has three processes while it
-// forks.
-var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 8}
+// ancestorLimits are an ancestor's own: it is none of the runs, and its children are in its group
+// until they have entered theirs.
+var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 64}
 
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
 func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.Ancestry) (_ sandbox.Ancestor, err error) {
@@ -84,8 +88,9 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
 	fault.Point("ancestor started")
-	if _, err := a.do(new(spawn.Program), ancestorStarts, nil); err != nil { // it answers once it waits
-		return nil, fmt.Errorf("start an ancestor: %w", err)
+	defer a.within(ancestorStarts, nil)()
+	if _, err := a.server.Do(new(spawn.Program)); err != nil { // it answers once it waits
+		return nil, fmt.Errorf("start an ancestor: %w", ofAncestor(err))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,22 +239,24 @@ func (a *ancestor) launch(p sandbox.Process) error {
 	return err
 }
 
-// do has the ancestor make calls. If it does not answer it is ended, and the child with it that it
-// may have in a group.
-func (a *ancestor) do(p *spawn.Program, within time.Duration, child *group) (spawn.Reply, error) {
-	timer := time.AfterFunc(within, func() {
+// within ends an ancestor that has not done something in time, and the child with it that it may
+// have in a group. Whoever has seen it done stops that.
+func (a *ancestor) within(most time.Duration, child *group) (stop func()) {
+	timer := time.AfterFunc(most, func() {
 		_ = a.group.cg.Kill()
 		if child != nil {
 			_ = child.cg.Kill()
 		}
 		_ = a.server.Close()
 	})
-	defer timer.Stop()
-	reply, err := a.server.Do(p)
+	return func() { timer.Stop() }
+}
+
+func ofAncestor(err error) error {
 	if errors.Is(err, spawn.ErrGone) {
-		err = errors.New("an ancestor has ended")
+		return errors.New("an ancestor has ended")
 	}
-	return reply, err
+	return err
 }
 
 // Start implements [sandbox.Ancestor].
@@ -258,19 +265,9 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 	if !ours || !c.walls.namespaces || c.network != nil || c.spec.Tenant != a.c.spec.Tenant || p.TTY != nil || p.TraceDenied || p.Stdin == nil || p.Stdout == nil || p.Stderr == nil {
 		return nil, errors.New("an ancestor has no children in such a container, or with such streams")
 	}
-	timer := time.NewTimer(ancestorWaits)
-	defer timer.Stop()
-	select {
-	case a.turn <- struct{}{}:
-		defer func() { <-a.turn }()
-	case <-timer.C:
-		return nil, sandbox.ErrAncestorBusy
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 	return c.start(p, func(p sandbox.Process) (*process, error) {
 		return c.newProcess(ctx, p, func(pr *process) error {
-			err := pr.descend(a, p)
+			err := pr.descend(ctx, a, p)
 			if err != nil {
 				_ = pr.group.cg.Kill() // init may not have been allowed to, nor told of it
 			}
@@ -280,7 +277,7 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 }
 
 // descend has an ancestor fork what will be the process, and init take it for a child of its.
-func (pr *process) descend(a *ancestor, p sandbox.Process) error {
+func (pr *process) descend(ctx context.Context, a *ancestor, p sandbox.Process) error {
 	pr.started = time.Now()
 	var program spawn.Program
 	ch, err := pr.child(&program, p)
@@ -319,26 +316,80 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		program.Chdir(unix.SYS_CHDIR, p.Dir)
 		// As execve has it: with its memory it has become another's than root's.
 		program.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(1))
-		program.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(3), spawn.Value(uint32(1<<32-1)), spawn.Value(0))
-		program.Return()
+		program.Return(unix.SYS_CLOSE_RANGE)
 	})
 	if err != nil {
 		return err
 	}
-	reply, err := a.do(&program, ancestorForks, pr.group)
+	child, stop, err := a.beget(ctx, &program, pr.group)
 	pr.streams.closeTheirs()
 	if err != nil {
 		return err
 	}
-	pr.pid = reply.PID
+	defer stop()
 	fault.Point("child of an ancestor forked")
-	var adopt spawn.Program
-	adopt.Adopt(pr.pid)
-	if err := pr.c.ask(&adopt); err != nil {
+	if err := pr.adopt(child); err != nil {
 		return err
 	}
 	fault.Point("child of an ancestor adopted")
 	return pr.group.settle()
+}
+
+// beget has an ancestor fork when it is this one's turn. From then on the child has some time to
+// come back, until that is stopped.
+func (a *ancestor) beget(ctx context.Context, p *spawn.Program, child *group) (_ *spawn.Descendant, stop func(), err error) {
+	timer := time.NewTimer(ancestorWaits)
+	defer timer.Stop()
+	select {
+	case a.turn <- struct{}{}:
+		defer func() { <-a.turn }()
+	case <-timer.C:
+		return nil, nil, sandbox.ErrAncestorBusy
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	stop = a.within(ancestorForks, child)
+	descendant, err := a.server.Beget(p)
+	if err != nil {
+		stop()
+		return nil, nil, ofAncestor(err)
+	}
+	return descendant, stop, nil
+}
+
+// orphan is the end of a process that is waited for before it goes on.
+type orphan struct {
+	gone chan struct{} // closed when the rest is set
+	exit spawn.Exit
+	lost error
+}
+
+// adopt has init take the child of an ancestor for its own, and returns when it has come back.
+func (pr *process) adopt(child *spawn.Descendant) error {
+	pr.pid = child.PID
+	var program spawn.Program
+	program.Adopt(pr.pid)
+	err := pr.c.ask(&program)
+	if err == nil {
+		o := &orphan{gone: make(chan struct{})}
+		pr.orphan = o
+		go func() {
+			o.exit, o.lost = pr.c.init.Wait(pr.pid)
+			close(o.gone)
+		}()
+		select {
+		case <-child.Back:
+			return ofAncestor(child.Err())
+		case <-o.gone:
+			err = errors.New("the child of an ancestor has ended on its way")
+		}
+	}
+	select {
+	case <-child.Back: // which says why
+		return cmp.Or(ofAncestor(child.Err()), err)
+	case <-time.After(descendantTells):
+		return err
+	}
 }
 
 // spaces are descriptors by which an ancestor's child enters the container: a pidfd of its

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,6 +154,35 @@ func TestDescendantLooksTheSame(t *testing.T) {
 			t.Errorf("started, and + forked:\n%s", cmp.Diff(want, got))
 		}
 	}
+}
+
+// An ancestor forks one child while those before it are on their way, each into the groups and
+// the container that are its own.
+func TestDescendantsAtOnce(t *testing.T) {
+	rt := opened(t)
+	a := ancestorOf(t, rt, "one")
+	var all sync.WaitGroup
+	for range 12 {
+		c := smallOf(t, rt, "one")
+		all.Go(func() {
+			var out strings.Builder
+			p := interprets(false)
+			p.Stdin, p.Stdout, p.Stderr = strings.NewReader(c.id), &out, io.Discard
+			r, err := a.Start(t.Context(), c, p)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			exit, err := r.Wait()
+			if err != nil || exit.Code != 7 || !strings.HasPrefix(out.String(), c.id+" True 1 ") {
+				t.Errorf("%+v, %v, %s", exit, err, out.String())
+			}
+			if peak := exit.Metrics.ProcessesPeak; peak != nil && *peak > 2 {
+				t.Errorf("%d processes at a time, of its own 2", *peak)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A descendant is held to its limits, and not to its ancestor's.

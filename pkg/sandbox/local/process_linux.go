@@ -25,6 +25,7 @@ type process struct {
 
 	c       *container
 	pid     int // in the init's namespace
+	orphan  *orphan // of one that an ancestor has forked
 	group   *group
 	streams *streams
 	policy  sandbox.NetworkPolicy
@@ -365,7 +366,7 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 // finish waits for the end and gathers what is known about it.
 func (pr *process) finish() {
 	defer pr.End()
-	exit, err := pr.c.init.Wait(pr.pid)
+	exit, err := pr.reap()
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
@@ -393,6 +394,15 @@ func (pr *process) finish() {
 	if err != nil {
 		pr.Err = fmt.Errorf("container %s: %w", pr.c.id, err)
 	}
+}
+
+// reap waits for the end of the main process.
+func (pr *process) reap() (spawn.Exit, error) {
+	if pr.orphan == nil {
+		return pr.c.init.Wait(pr.pid)
+	}
+	<-pr.orphan.gone
+	return pr.orphan.exit, pr.orphan.lost
 }
 
 // gather reads the figures; the process is dead, its groups still exist.

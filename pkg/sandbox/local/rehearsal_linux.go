@@ -46,9 +46,7 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	if err != nil {
 		return fmt.Errorf("rehearse: %w", err)
 	}
-	a.turn <- struct{}{}
-	a.foreseen = spans
-	<-a.turn
+	a.foreseen.Store(&spans)
 	fault.Point("ancestor has rehearsed")
 	return nil
 }
@@ -56,7 +54,11 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 // foresee appends what has the kernel copy the pages that a process will write to. It is as good
 // without: before Linux 5.14 there is none.
 func (a *ancestor) foresee(p *spawn.Program) {
-	for _, s := range a.foreseen {
+	foreseen := a.foreseen.Load()
+	if foreseen == nil {
+		return
+	}
+	for _, s := range *foreseen {
 		p.Call("copy pages", unix.SYS_MADVISE, spawn.Value(s.at), spawn.Value(s.size), spawn.Value(unix.MADV_POPULATE_WRITE)).AllowAny()
 	}
 }

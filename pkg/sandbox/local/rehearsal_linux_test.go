@@ -59,8 +59,9 @@ func TestRehearsal(t *testing.T) {
 		t.Skip("nobody may be traced here")
 	}
 	ends(first, in)
-	if len(a.foreseen) == 0 || !slices.IsSortedFunc(a.foreseen, func(x, y span) int { return int(int64(x.at) - int64(y.at)) }) {
-		t.Fatalf("foreseen is %v", a.foreseen)
+	foreseen := a.foreseen.Load()
+	if foreseen == nil || len(*foreseen) == 0 || !slices.IsSortedFunc(*foreseen, func(x, y span) int { return int(int64(x.at) - int64(y.at)) }) {
+		t.Fatalf("foreseen is %v", foreseen)
 	}
 	next, in, got := start()
 	after := own(next)
@@ -71,14 +72,13 @@ func TestRehearsal(t *testing.T) {
 	if got.String() != want.String() {
 		t.Errorf("before and after:\n%s\n%s", want, got)
 	}
-	t.Logf("%d KiB of its own while it waits, and then %d in %d places", before>>10, after>>10, len(a.foreseen))
+	t.Logf("%d KiB of its own while it waits, and then %d in %d places", before>>10, after>>10, len(*foreseen))
 
 	// One that is killed meanwhile teaches nothing, and holds nothing up.
 	killed, in, _ := start()
 	defer in.Close()
-	spans := a.foreseen
-	if err := a.Rehearse(killed, func() { _ = killed.Kill() }); err == nil && len(a.foreseen) == 0 {
-		t.Errorf("it has learned %v of %v", a.foreseen, spans)
+	if err := a.Rehearse(killed, func() { _ = killed.Kill() }); err == nil && len(*a.foreseen.Load()) == 0 {
+		t.Error("it has learned that nothing is written to")
 	}
 	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v, %v", exit, err)

@@ -24,9 +24,9 @@ extern void PyOS_AfterFork_Child(void) __attribute__((weak));
 enum {
 	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
 #if defined(__x86_64__)
-	SYS_pipe2 = 293, SYS_rseq = 334,
+	SYS_rseq = 334,
 #else
-	SYS_pipe2 = 59, SYS_rseq = 293,
+	SYS_rseq = 293,
 #endif
 };
 
@@ -34,22 +34,14 @@ static void *home[5], *born[5];                          // where a child goes o
 static u8 parent_stack[64 << 10] __attribute__((aligned(16)));
 static s64 child; // its number in the namespace that it is born in
 
-// parent lives from the entry into the pid namespace until its child has come back, or is
-// gone, and leaves it to that namespace's first then. It has its memory in common with the
-// ancestor, who waits: so it costs no fork.
+// parent lives from the entry into the pid namespace until it has forked, and leaves its child to
+// that namespace's first then. It has its memory in common with the ancestor, who waits: so it
+// costs no fork. Nobody waits for the child, which has a lock of the kernel's to wait for.
 static __attribute__((noreturn, used)) void parent(void)
 {
-	s32 closed[2]; // a pipe that nobody writes to: its end is waited for
-	u8 none;
-	child = call(SYS_pipe2, closed, 0x80000, 0, 0); // CLOEXEC
-	if (child < 0)
-		quit(0);
 	child = fork();
 	if (!child)
 		__builtin_longjmp(born, 1);
-	call(SYS_close, closed[1], 0, 0, 0);
-	while (child > 0 && call(SYS_read, closed[0], &none, 1, 0) == EINTR_)
-		;
 	quit(0);
 }
 

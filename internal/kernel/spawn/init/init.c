@@ -131,7 +131,7 @@ __asm__(".globl _start\n_start:\n\tmov x29,#0\n\tmov x30,#0\n\tmov x0,sp\n\tbl b
 
 #define call(n, a, b, c, d) call6((n), (u64)(a), (u64)(b), (u64)(c), (u64)(d), 0, 0)
 
-static const s64 EINTR_ = -4, EAGAIN_ = -11, EPIPE_ = -32, EIO_ = -5, EINVAL_ = 22;
+static const s64 EPERM_ = -1, EINTR_ = -4, EAGAIN_ = -11, EPIPE_ = -32, EIO_ = -5, EINVAL_ = 22;
 
 static u8 message[MESSAGE_MAX] __attribute__((aligned(4096)));
 static s32 children[CHILDREN_MAX]; // memory is taken as far as it is used
@@ -194,14 +194,15 @@ static void adopt(int place, s32 pid)
 }
 
 // foster remembers a child of ours that somebody else has forked. Dead or alive, it must not
-// be reaped yet.
+// be reaped yet. As long as it is somebody else's it is not for us to signal, but there.
 static s64 foster(s32 pid)
 {
 	int place = room();
 	s64 ret = place < 0 ? EAGAIN_ : call(SYS_kill, pid, 0, 0, 0);
-	if (!ret)
-		adopt(place, pid);
-	return ret;
+	if (ret && ret != EPERM_)
+		return ret;
+	adopt(place, pid);
+	return 0;
 }
 
 // reap collects the dead and reports those that were forked here. It returns
