@@ -32,7 +32,7 @@ var machines = []*regexp.Regexp{
 
 var (
 	uid = regexp.MustCompile(`\b\d{6,10}\b`)
-	// an engine's container has had other processes before, now one more and now one less
+	// Before, an engine's container has had other processes, now one more and now one less.
 	pid = regexp.MustCompile(`^(process id +)\d+`)
 )
 

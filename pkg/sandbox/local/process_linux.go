@@ -24,7 +24,7 @@ type process struct {
 	alive.Ending
 
 	c       *container
-	pid     int // in the init's namespace
+	pid     int     // in the init's namespace
 	orphan  *orphan // of one that an ancestor has forked
 	group   *group
 	streams *streams
