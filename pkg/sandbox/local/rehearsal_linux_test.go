@@ -83,4 +83,17 @@ func TestRehearsal(t *testing.T) {
 	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v, %v", exit, err)
 	}
+
+	// One that is killed on its way, for the memory that it copies, says nothing of it, and its
+	// ancestor has others.
+	if !a.group.held.memory {
+		t.Skip("the control groups here do not hold memory")
+	}
+	p := interprets(false)
+	p.Stdin, p.Stdout, p.Stderr, p.Limits.MemoryBytes = strings.NewReader(""), io.Discard, io.Discard, 1<<20
+	if _, err := a.Start(t.Context(), smallOf(t, rt, "one"), p); err == nil || !strings.Contains(err.Error(), "ended on its way") {
+		t.Errorf("a child without the memory to come back: %v", err)
+	}
+	last, in, _ := start()
+	ends(last, in)
 }
