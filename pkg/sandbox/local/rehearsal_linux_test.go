@@ -1,7 +1,9 @@
 package local
 
 import (
+	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -89,11 +91,31 @@ func TestRehearsal(t *testing.T) {
 	if !a.group.held.memory {
 		t.Skip("the control groups here do not hold memory")
 	}
+	everything := writable(t, a.pid)
+	a.foreseen.Store(&everything)
 	p := interprets(false)
-	p.Stdin, p.Stdout, p.Stderr, p.Limits.MemoryBytes = strings.NewReader(""), io.Discard, io.Discard, 1<<20
+	p.Stdin, p.Stdout, p.Stderr, p.Limits.MemoryBytes = strings.NewReader(""), io.Discard, io.Discard, 4<<20
 	if _, err := a.Start(t.Context(), smallOf(t, rt, "one"), p); err == nil || !strings.Contains(err.Error(), "ended on its way") {
 		t.Errorf("a child without the memory to come back: %v", err)
 	}
+	a.foreseen.Store(foreseen)
 	last, in, _ := start()
 	ends(last, in)
+}
+
+// writable is all of a process's memory that a child of its would have a copy of.
+func writable(t *testing.T, pid int) (spans []span) {
+	t.Helper()
+	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(maps)) {
+		var from, to uint64
+		var mode string
+		if n, _ := fmt.Sscanf(line, "%x-%x %s", &from, &to, &mode); n == 3 && mode == "rw-p" {
+			spans = append(spans, span{from, to - from})
+		}
+	}
+	return spans
 }
