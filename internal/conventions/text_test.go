@@ -31,6 +31,14 @@ func textRules() []rule {
 			findText: matches(`(^|[^~\w.}])/(work|Users)/`),
 		},
 		{
+			name:     "commands name flags that there are",
+			why:      "tests that take hours are run by hand, and nobody notices that one has not begun",
+			path:     "Makefile",
+			bad:      "\tgo test -count=1 -v ./test/bench -rounds 3 -no-such-flag 6\n",
+			good:     "\tgo test -count=1 -v ./test/bench -rounds 3 $(if $(PLOTS),-plots $(abspath $(PLOTS)))\n",
+			findText: flagsThatAreNot,
+		},
+		{
 			name:     "shell scripts stop at the first error",
 			why:      "a script that goes on after a failed step reports success, or removes the wrong thing",
 			path:     "scripts/sample.sh",

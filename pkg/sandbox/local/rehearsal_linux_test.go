@@ -85,9 +85,13 @@ func TestRehearsal(t *testing.T) {
 	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v, %v", exit, err)
 	}
+}
 
-	// One that is killed on its way, for the memory that it copies, says nothing of it, and its
-	// ancestor has others.
+// A child that is killed on its way, for the memory that it copies, says nothing of it, and its
+// ancestor has others.
+func TestDescendantThatIsKilled(t *testing.T) {
+	rt := opened(t)
+	a := ancestorOf(t, rt, "one").(*ancestor)
 	if !a.group.held.memory {
 		t.Skip("the control groups here do not hold memory")
 	}
@@ -98,9 +102,14 @@ func TestRehearsal(t *testing.T) {
 	if _, err := a.Start(t.Context(), smallOf(t, rt, "one"), p); err == nil || !strings.Contains(err.Error(), "ended on its way") {
 		t.Errorf("a child without the memory to come back: %v", err)
 	}
-	a.foreseen.Store(foreseen)
-	last, in, _ := start()
-	ends(last, in)
+	p.Limits = interprets(false).Limits
+	r, err := a.Start(t.Context(), smallOf(t, rt, "one"), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exit, err := r.Wait(); err != nil || exit.Code != 7 {
+		t.Errorf("after a child that was killed: %+v, %v", exit, err)
+	}
 }
 
 // writable is all of a process's memory that a child of its would have a copy of.
