@@ -34,7 +34,7 @@ func textRules() []rule {
 			name:     "commands name flags that there are",
 			why:      "tests that take hours are run by hand, and nobody notices that one has not begun",
 			path:     "Makefile",
-			bad:      "\tgo test -count=1 -v ./test/bench -rounds 3 -no-such-flag 6\n",
+			bad:      "\tgo test -count=1 -run 'A|B' \\\n\t\t./test/bench -rounds 3 --no-such-flag2 6\n",
 			good:     "\tgo test -count=1 -v ./test/bench -rounds 3 $(if $(PLOTS),-plots $(abspath $(PLOTS)))\n",
 			findText: flagsThatAreNot,
 		},

@@ -77,7 +77,8 @@ type Ancestry struct {
 type Ancestor interface {
 	// Start starts a process in a new container, a copy of the ancestor that everything
 	// stands around which p asks for, with three streams. It goes on from where the ancestor
-	// waits. Where many wait for that it fails soon, with [ErrAncestorBusy].
+	// waits. Where many wait for that it fails soon, with [ErrAncestorBusy]; after any other
+	// failure the container is good for Delete alone.
 	Start(ctx context.Context, c Container, p Process) (Running, error)
 	// Close ends the ancestor. What it has started goes on.
 	Close() error

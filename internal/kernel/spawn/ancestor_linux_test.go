@@ -29,7 +29,9 @@ func TestDescendants(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			f := newFakeInit(t)
+			said := make(chan struct{})
 			go func() {
+				defer close(said)
 				f.hear()
 				for _, record := range tc.says {
 					if record == nil {
@@ -42,12 +44,15 @@ func TestDescendants(t *testing.T) {
 			var p Program
 			p.Beget(func() { p.Call("inside", 3) })
 			child, err := f.server.Beget(&p)
+			<-said
 			if got := text(err); got != tc.no {
 				t.Fatalf("error %q, want %q", got, tc.no)
 			}
 			if err == nil && (child.PID != 2 || text(child.Err()) != tc.want) {
 				t.Errorf("pid %d, error %q; want 2, %q", child.PID, text(child.Err()), tc.want)
 			}
+			f.end()
+			f.server.WaitIdle() // what was said is heard then
 			f.server.mu.Lock()
 			defer f.server.mu.Unlock()
 			if len(f.server.begotten) > 0 {

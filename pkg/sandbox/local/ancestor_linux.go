@@ -31,7 +31,7 @@ type ancestor struct {
 	group  *group
 	server *spawn.Server
 	pid    int           // the spawner's child
-	turn   chan struct{} // holds one while it forks
+	onWay  chan struct{} // holds one for each child that has not come back
 	// foreseen is what each child will write to; nil while nobody knows.
 	foreseen atomic.Pointer[[]span]
 	ending   sync.Once
@@ -42,18 +42,20 @@ type ancestor struct {
 const ancestral = 1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SYS_CHROOT | 1<<unix.CAP_SYS_PTRACE
 
 // How long an ancestor may take to come up, how long a child's making may wait for those
-// before it, and how long it may take: a few system calls, one of which waits for other CPUs.
-// How long one that has ended may take to have said why.
+// before it, how long an ancestor may take to fork, and its child to come back: a few system calls,
+// one of which waits for other CPUs. How long a child that has ended may take to have said why.
 const (
-	ancestorStarts  = 30 * time.Second
-	ancestorWaits   = 500 * time.Millisecond
-	ancestorForks   = 2 * time.Second
-	descendantTells = 100 * time.Millisecond
+	ancestorStarts   = 30 * time.Second
+	ancestorWaits    = 500 * time.Millisecond
+	ancestorForks    = 2 * time.Second
+	descendantTakes  = 2 * time.Second
+	descendantTells  = 100 * time.Millisecond
+	descendantsOnWay = 16
 )
 
 // ancestorLimits are an ancestor's own: it is none of the runs, and its children are in its group
 // until they have entered theirs.
-var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 64}
+var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 2 * (descendantsOnWay + 2)}
 
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
 func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.Ancestry) (_ sandbox.Ancestor, err error) {
@@ -75,7 +77,7 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 	if err != nil {
 		return nil, err
 	}
-	a := &ancestor{c: c, turn: make(chan struct{}, 1)}
+	a := &ancestor{c: c, onWay: make(chan struct{}, descendantsOnWay)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -88,7 +90,8 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
 	fault.Point("ancestor started")
-	defer a.within(ancestorStarts, nil)()
+	timer := time.AfterFunc(ancestorStarts, a.giveUp)
+	defer timer.Stop()
 	if _, err := a.server.Do(new(spawn.Program)); err != nil { // it answers once it waits
 		return nil, fmt.Errorf("start an ancestor: %w", ofAncestor(err))
 	}
@@ -239,17 +242,11 @@ func (a *ancestor) launch(p sandbox.Process) error {
 	return err
 }
 
-// within ends an ancestor that has not done something in time, and the child with it that it may
-// have in a group. Whoever has seen it done stops that.
-func (a *ancestor) within(most time.Duration, child *group) (stop func()) {
-	timer := time.AfterFunc(most, func() {
-		_ = a.group.cg.Kill()
-		if child != nil {
-			_ = child.cg.Kill()
-		}
-		_ = a.server.Close()
-	})
-	return func() { timer.Stop() }
+// giveUp ends an ancestor that has not done something in time, and its children that are on their
+// way.
+func (a *ancestor) giveUp() {
+	_ = a.group.cg.Kill()
+	_ = a.server.Close()
 }
 
 func ofAncestor(err error) error {
@@ -265,20 +262,36 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 	if !ours || !c.walls.namespaces || c.network != nil || c.spec.Tenant != a.c.spec.Tenant || p.TTY != nil || p.TraceDenied || p.Stdin == nil || p.Stdout == nil || p.Stderr == nil {
 		return nil, errors.New("an ancestor has no children in such a container, or with such streams")
 	}
+	timer := time.NewTimer(ancestorWaits)
+	defer timer.Stop()
+	select {
+	case a.onWay <- struct{}{}:
+		defer func() { <-a.onWay }()
+	case <-timer.C:
+		return nil, sandbox.ErrAncestorBusy
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	return c.start(p, func(p sandbox.Process) (*process, error) {
 		return c.newProcess(ctx, p, func(pr *process) error {
-			err := pr.descend(ctx, a, p)
+			err := pr.descend(a, p)
 			if err != nil {
-				_ = pr.group.cg.Kill() // init may not have been allowed to, nor told of it
+				pr.miscarry()
 			}
 			return err
 		})
 	})
 }
 
+// miscarry ends the container of a child that was to be: it may be on its way still, where init
+// may not signal it.
+func (pr *process) miscarry() {
+	_ = pr.group.cg.Kill()
+	_ = pr.c.init.Kill()
+}
+
 // descend has an ancestor fork what will be the process, and init take it for a child of its.
-func (pr *process) descend(ctx context.Context, a *ancestor, p sandbox.Process) error {
-	pr.started = time.Now()
+func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	var program spawn.Program
 	ch, err := pr.child(&program, p)
 	if err != nil {
@@ -321,40 +334,25 @@ func (pr *process) descend(ctx context.Context, a *ancestor, p sandbox.Process) 
 	if err != nil {
 		return err
 	}
-	child, stop, err := a.beget(ctx, &program, pr.group)
+	pr.started = time.Now()
+	forks := time.AfterFunc(ancestorForks, a.giveUp)
+	child, err := a.server.Beget(&program)
+	forks.Stop()
 	pr.streams.closeTheirs()
 	if err != nil {
-		return err
+		return ofAncestor(err)
 	}
-	defer stop()
 	fault.Point("child of an ancestor forked")
-	if err := pr.adopt(child); err != nil {
+	takes := time.AfterFunc(descendantTakes, pr.miscarry)
+	err = pr.adopt(child)
+	if !takes.Stop() && err == nil {
+		err = errors.New("the child of an ancestor has taken too long")
+	}
+	if err != nil {
 		return err
 	}
 	fault.Point("child of an ancestor adopted")
 	return pr.group.settle()
-}
-
-// beget has an ancestor fork when it is this one's turn. From then on the child has some time to
-// come back, until that is stopped.
-func (a *ancestor) beget(ctx context.Context, p *spawn.Program, child *group) (_ *spawn.Descendant, stop func(), err error) {
-	timer := time.NewTimer(ancestorWaits)
-	defer timer.Stop()
-	select {
-	case a.turn <- struct{}{}:
-		defer func() { <-a.turn }()
-	case <-timer.C:
-		return nil, nil, sandbox.ErrAncestorBusy
-	case <-ctx.Done():
-		return nil, nil, ctx.Err()
-	}
-	stop = a.within(ancestorForks, child)
-	descendant, err := a.server.Beget(p)
-	if err != nil {
-		stop()
-		return nil, nil, ofAncestor(err)
-	}
-	return descendant, stop, nil
 }
 
 // orphan is the end of a process that is waited for before it goes on.
@@ -377,18 +375,20 @@ func (pr *process) adopt(child *spawn.Descendant) error {
 			o.exit, o.lost = pr.c.init.Wait(pr.pid)
 			close(o.gone)
 		}()
+		fault.Point("child of an ancestor on its way")
 		select {
 		case <-child.Back:
 			return ofAncestor(child.Err())
 		case <-o.gone:
-			err = errors.New("the child of an ancestor has ended on its way")
 		}
+	} else if !errors.Is(err, unix.ESRCH) { // init has not buried it already
+		return err
 	}
 	select {
-	case <-child.Back: // which says why
+	case <-child.Back: // if it had come back, its end is a program's
 		return cmp.Or(ofAncestor(child.Err()), err)
 	case <-time.After(descendantTells):
-		return err
+		return errors.New("the child of an ancestor has ended on its way")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
@@ -183,6 +184,52 @@ func TestDescendantsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// While one child is slow on its way, another comes back.
+func TestDescendantsDoNotWaitForEachOther(t *testing.T) {
+	rt := opened(t)
+	a := ancestorOf(t, rt, "one").(*ancestor)
+	if !a.group.held.cpu {
+		t.Skip("the control groups here do not slow a process down")
+	}
+	begin := func(cpus float64) chan error {
+		c, done := smallOf(t, rt, "one"), make(chan error, 1)
+		p := interprets(false)
+		p.Stdin, p.Stdout, p.Stderr, p.Limits.CPUs = strings.NewReader(""), io.Discard, io.Discard, cpus
+		go func() {
+			r, err := a.Start(t.Context(), c, p)
+			if err == nil {
+				_, err = r.Wait()
+			}
+			done <- err
+		}()
+		return done
+	}
+	all := writable(t, a.pid)
+	busy := make([]span, 0, 1500)
+	for len(busy) < cap(busy) {
+		busy = append(busy, all[len(busy)%len(all)])
+	}
+	a.foreseen.Store(&busy)
+	slow := begin(0.02)
+	for len(a.onWay) == 0 {
+		select {
+		case err := <-slow:
+			t.Fatalf("the slow one was not slow: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	a.foreseen.Store(nil)
+	if err := <-begin(1); err != nil {
+		t.Error(err)
+	}
+	select {
+	case err := <-slow:
+		t.Errorf("the slow one is no longer on its way (%v)", err)
+	default:
+	}
+	<-slow
 }
 
 // A descendant is held to its limits, and not to its ancestor's.

@@ -95,6 +95,14 @@ func TestDescendantThatIsKilled(t *testing.T) {
 	if !a.group.held.memory {
 		t.Skip("the control groups here do not hold memory")
 	}
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(page) }()
+	if unix.Madvise(page, unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("before Linux 5.14 no page is copied ahead")
+	}
 	everything := writable(t, a.pid)
 	a.foreseen.Store(&everything)
 	p := interprets(false)
