@@ -14,7 +14,7 @@ var (
 	goTestIn    = regexp.MustCompile(`(?:^| )(\./[\w./-]*\w)(?: |$)`)
 	goTestFlag  = regexp.MustCompile(`(?:^|[ ,])--?([a-z][a-z0-9-]*)`)
 	flagDeclare = regexp.MustCompile(`\bflag\.\w+\((?:&\w+, )?"([\w-]+)"`)
-	// quoted are arguments, which may hold what ends a command elsewhere. One that is empty stays.
+	// quoted are arguments, which may hold what ends a command elsewhere.
 	quoted    = regexp.MustCompile(`'[^']*'|"[^"]*"`)
 	continued = regexp.MustCompile(`\\\n\s*`)
 )
@@ -26,7 +26,7 @@ var goTestOwn = strings.Fields("args bench benchmem benchtime c count cover cove
 // flagsThatAreNot finds flags of tests that their package does not declare.
 func flagsThatAreNot(f textFile) []finding {
 	var found []finding
-	text := continued.ReplaceAllStringFunc(f.text, func(s string) string { return " " })
+	text := continued.ReplaceAllString(f.text, " ")
 	for i, line := range strings.Split(text, "\n") { // numbers are those of the lines as they are joined
 		line = strings.NewReplacer("`", ";", "$(if ", " ", "${", "", "}", "", ")", " ").Replace(strings.ReplaceAll(line, "$(GO)", "go"))
 		for _, call := range goTest.FindAllStringSubmatch(quoted.ReplaceAllString(line, "_"), -1) {
