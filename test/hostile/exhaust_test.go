@@ -47,6 +47,10 @@ func TestA29(t *testing.T) {
 					}
 				}
 			}
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "tr '\\0' x </dev/zero | head -c 1000000000 >&2", TimeoutSeconds: 20})
+			if err != nil || r.Status != api.StatusOutputLimit {
+				t.Errorf("a gigabyte on one line: %v, %v", r, err)
+			}
 			log := c.server.Logged()[before:]
 			for line := range strings.Lines(log) {
 				var entry struct{ Msg string }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -49,9 +50,11 @@ func (c *combination) look() map[string]string {
 	if !*busy && !*ready {
 		seen["control groups"] = fmt.Sprint(testenv.Groups())                                                       // I3
 		seen["files"] = fmt.Sprint(testenv.Entries("/tmp/sandbox-run-i*/*"), testenv.Entries("/run/sandbox-run/*")) // I8
-		if os.Geteuid() == 0 {                                                                                      // I13
-			seen["message queues"] = fmt.Sprint(messageQueues())
+		if os.Geteuid() == 0 {
+			seen["message queues"] = fmt.Sprint(messageQueues()) // I13
+			seen["firewall"] = firewall()                        // I5
 		}
+		seen[room] = fmt.Sprint(roomTaken() >> 20) // I8
 		seen["keys"] = fmt.Sprint(testenv.Lines("/proc/keys") + testenv.Lines("/proc/key-users"))
 		for name, n := range testenv.Counts() { // I4, I5
 			seen[name] = fmt.Sprint(n)
@@ -91,6 +94,55 @@ func clock() time.Duration {
 	}
 	return time.Duration(time.Now().UnixNano() - since.Nano())
 }
+
+// room names what is taken of the host's file systems, in MiB.
+const room = "MiB of file systems"
+
+// roomTaken is how many bytes the file systems hold that containers are made on, but for what servers
+// keep on purpose. A file that is deleted, and held open by somebody, takes room as well.
+func roomTaken() (taken int64) {
+	counted, kept := map[unix.Fsid]bool{}, map[string]bool{}
+	for _, c := range combinations() {
+		kept[c.data()] = true
+	}
+	for _, dir := range append(slices.Sorted(maps.Keys(kept)), "/tmp", "/run", "/dev/shm") {
+		var s unix.Statfs_t
+		if unix.Statfs(dir, &s) == nil && !counted[s.Fsid] {
+			counted[s.Fsid] = true
+			taken += int64(s.Blocks-s.Bfree) * s.Frsize
+		}
+	}
+	files := map[uint64]bool{} // by inode: some have two names
+	for dir := range kept {
+		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+			var s unix.Stat_t
+			if err == nil && unix.Lstat(path, &s) == nil && !files[s.Ino] {
+				files[s.Ino] = true
+				taken -= s.Blocks * 512
+			}
+			return nil
+		})
+	}
+	return taken
+}
+
+// firewall is what the host's kernel lets through, as the tools that are here print it.
+func firewall() string {
+	var rules strings.Builder
+	for _, tool := range [][]string{{"nft", "list", "ruleset"}, {"iptables-save"}, {"ip6tables-save"}} {
+		said, err := exec.Command(tool[0], tool[1:]...).CombinedOutput()
+		fmt.Fprintln(&rules, tool, err)
+		for line := range strings.Lines(string(said)) {
+			if !strings.HasPrefix(line, "#") { // the time
+				rules.WriteString(passed.ReplaceAllString(line, ""))
+			}
+		}
+	}
+	return rules.String()
+}
+
+// passed is what a chain has let through until now.
+var passed = regexp.MustCompile(`\[\d+:\d+\]|packets \d+ bytes \d+`)
 
 // leftBehind tells what of containers is there although every server has ended, and was not there
 // before the first of them.
@@ -163,7 +215,7 @@ var connected = map[string]int{"process_open_fds": 8, "go_goroutines": 16}
 // changed are the things that look otherwise than when the server was idle. Of a count it
 // is a change to be higher: others who have had a socket or a namespace may leave.
 func (c *combination) changed(now map[string]string) (what []string) {
-	spare := map[string]int{"unix sockets": 3} // a server's, which are among its descriptors too
+	spare := map[string]int{"unix sockets": 3, room: 64} // a server's sockets are among its descriptors too; what others write
 	if c.runtime == "docker" {
 		spare["unix sockets"] = 8 // connections that wait for a next request
 	}

@@ -148,15 +148,24 @@ func (v variant) disturbed(t *testing.T, s *sight) {
 	if !*allOf || v.combination.sharesUser() { // whose processes are counted together
 		return
 	}
-	for what, factor := range map[string]float64{"a hello afterwards": s.hello, "the run next door": s.nextTo} {
-		if factor > slower {
-			t.Errorf("%s took %.1f times what it takes", what, factor)
+	nextTo := float64(slower)
+	if v.combination.user == "ordinary" { // for whom the kernel divides the cores among processes, or sessions
+		nextTo = crowded
+	}
+	for _, m := range []struct {
+		what      string
+		took, may float64
+	}{{"a hello afterwards", s.hello, slower}, {"the run next door", s.nextTo, nextTo}} {
+		if m.took > m.may {
+			t.Errorf("%s took %.1f times what it takes, more than %v", m.what, m.took, m.may)
 		}
 	}
 }
 
-// slower is how many times as long a run may take beside a hostile one, or after it.
-const slower = 2
+// How many times as long a run may take beside a hostile one, or after it; and beside one that
+// has many busy processes where no control group divides the cores: each step of it waits for
+// its turn among them.
+const slower, crowded = 2, 5
 
 // times is how many times as long something took, without what passes for noise.
 func times(took, before time.Duration) float64 {

@@ -32,6 +32,7 @@ type Descendant struct {
 	// heard of it any more. One that is killed on its way says nothing.
 	Back <-chan struct{}
 
+	seq     uint32 // the program's number
 	program *Program
 	back    chan struct{}
 	err     error
@@ -56,8 +57,16 @@ func (s *Server) Beget(p *Program) (*Descendant, error) {
 		s.heard(d.seq, d.err)
 		return nil, d.err
 	}
-	child.PID = d.reply.PID
+	child.PID, child.seq = d.reply.PID, d.seq
 	return child, nil
+}
+
+// Forget hears no more of a descendant, as of one that was killed on its way: to who still waits
+// for it nothing can be heard of it.
+func (s *Server) Forget(child *Descendant) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.heard(child.seq, ErrGone)
 }
 
 // heard notes what has become of a descendant. The caller holds mu.

@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"errors"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -59,5 +60,37 @@ func TestDescendants(t *testing.T) {
 				t.Errorf("%d are still heard", len(f.server.begotten))
 			}
 		})
+	}
+}
+
+// Of a child that is killed on its way nothing is heard, and nothing stays of it but what its ancestor
+// may still say.
+func TestDescendantThatIsForgotten(t *testing.T) {
+	f := newFakeInit(t)
+	go func() {
+		f.hear()
+		f.say(recordBytes(recordDone, 1, 2, 0))
+	}()
+	var p Program
+	p.Beget(func() { p.Call("inside", 3) })
+	child, err := f.server.Beget(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.server.Forget(child)
+	if err := child.Err(); !errors.Is(err, ErrGone) {
+		t.Errorf("error %v, want %v", err, ErrGone)
+	}
+	f.server.Forget(child) // and of one that was heard of already
+	f.say(recordBytes(recordReady, 1, 0, 0))
+	f.end()
+	f.server.WaitIdle()
+	if err := child.Err(); !errors.Is(err, ErrGone) {
+		t.Errorf("error %v afterwards, want %v", err, ErrGone)
+	}
+	f.server.mu.Lock()
+	defer f.server.mu.Unlock()
+	if len(f.server.begotten) > 0 {
+		t.Errorf("%d are still heard", len(f.server.begotten))
 	}
 }

@@ -343,6 +343,7 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		return ofAncestor(err)
 	}
 	fault.Point("child of an ancestor forked")
+	defer a.server.Forget(child)
 	takes := time.AfterFunc(descendantTakes, pr.miscarry)
 	err = pr.adopt(child)
 	if !takes.Stop() && err == nil {

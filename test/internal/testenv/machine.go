@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -15,8 +16,9 @@ import (
 func Counts() map[string]int {
 	namespaces := map[string]bool{}
 	links, _ := filepath.Glob("/proc/[0-9]*/ns/*")
-	for _, l := range links {
-		if target, err := os.Readlink(l); err == nil {
+	held, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, l := range append(links, held...) {
+		if target, err := os.Readlink(l); err == nil && isNamespace.MatchString(target) {
 			namespaces[target] = true
 		}
 	}
@@ -26,6 +28,9 @@ func Counts() map[string]int {
 		"unix sockets": unixSockets(),
 	}
 }
+
+// isNamespace matches a link to a namespace: of a process that is in it, or of a descriptor.
+var isNamespace = regexp.MustCompile(`^(cgroup|ipc|mnt|net|pid|time|user|uts):\[`)
 
 // unixSockets counts those of this network namespace that no stranger holds, such as a
 // daemon: what nobody holds is on its way in a message, and counts.
