@@ -243,15 +243,42 @@ func TestSmallMemory(t *testing.T) {
 			s.honest(t, sc)
 		}
 	}
-	// The group's comes first: that is ours.
+	// The group's comes first: that is ours, and that run's alone.
+	nextDoor := make(chan bool)
+	go func() {
+		nextDoor <- s.honest(t, scenario{name: "next door", request: api.Request{Language: "bash", Code: "sleep 3; echo hello"}, status: api.StatusOK, stdout: "hello\n"})
+	}()
 	greedy := scenario{name: "greedy", request: api.Request{Language: "python", Code: "x = bytearray(400 << 20)\nprint(len(x))", Limits: &api.RequestLimits{MemoryMB: 480}}, status: api.StatusSandboxError}
 	if s.honest(t, greedy) {
 		t.Error("a program used more memory than there is")
+	}
+	if !<-nextDoor {
+		t.Error("the run next door has failed as well")
 	}
 	if now := comm(pid); now != "sandbox-server" {
 		t.Errorf("the server is %q", now)
 	}
 	s.works(t)
+}
+
+// TestGroupIsRemoved has somebody remove the control group in which the server makes those of runs,
+// while there is none.
+func TestGroupIsRemoved(t *testing.T) {
+	for _, controller := range []string{"memory", "pids"} {
+		t.Run(controller, func(t *testing.T) {
+			group := legacyGroup(t, controller)
+			s := around(t, "echo 0 > "+group+"/tasks")
+			s.honest(t, hello)
+			s.settle()
+			ours := filepath.Join(group, "sandbox-run")
+			var err error
+			if !testenv.Within(10*time.Second, func() bool { err = os.Remove(ours); return err == nil }) {
+				t.Fatal(err)
+			}
+			s.honest(t, hello)
+			s.works(t)
+		})
+	}
 }
 
 // TestFullProcessTable has no process left to be made. What the server itself needs, a

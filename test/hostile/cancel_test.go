@@ -31,19 +31,17 @@ func goneRequests() map[string]api.Request {
 // them, and nothing of theirs.
 func TestC17(t *testing.T) {
 	requests := goneRequests()
-	for i, c := range combinations() {
+	on(t, combinations(), "C17", "Clients go away at every moment of a run.", func(t *testing.T, c *combination) {
 		for k, lang := range slices.Sorted(maps.Keys(requests)) {
-			req := requests[lang]
-			if !*allOf && k%2 != i%2 {
+			if !*allOf && k%2 != slices.Index(combinations(), c)%2 {
 				continue // the sample takes turns
 			}
-			t.Run(c.String()+"/"+lang, func(t *testing.T) {
-				c.start(t)
+			t.Run(lang, func(t *testing.T) {
 				c.warm(t, lang)
 				neighbour := c.neighbour(t)
 				for wait := time.Millisecond; wait < time.Second; wait *= 2 {
 					ctx, cancel := context.WithTimeout(t.Context(), wait)
-					_, err := c.client.Execute(ctx, req)
+					_, err := c.client.Execute(ctx, requests[lang])
 					cancel()
 					if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("gone after %v: %v", wait, err)
@@ -56,40 +54,34 @@ func TestC17(t *testing.T) {
 				c.check(t)
 			})
 		}
-	}
+	})
 }
 
 // TestC17Crowd has many clients go away at once.
 func TestC17Crowd(t *testing.T) {
 	const clients = 24
-	for _, c := range combinations() {
-		t.Run(c.String(), func(t *testing.T) {
-			c.start(t)
-			c.warm(t, "bash")
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			gone := make(chan error, clients)
-			for range clients {
-				go func() {
-					_, err := c.client.Execute(ctx, api.Request{Language: "bash", Code: "trap '' TERM; while :; do sleep 100; done", TimeoutSeconds: 100})
-					gone <- err
-				}()
+	on(t, combinations(), "C17", "Many clients go away at once.", func(t *testing.T, c *combination) {
+		c.warm(t, "bash")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		gone := make(chan error, clients)
+		for range clients {
+			go func() {
+				_, err := c.client.Execute(ctx, api.Request{Language: "bash", Code: "trap '' TERM; while :; do sleep 100; done", TimeoutSeconds: 100})
+				gone <- err
+			}()
+		}
+		if !testenv.Within(20*time.Second, func() bool { h, err := c.client.Health(t.Context()); return err == nil && h.Load == clients }) {
+			t.Error("the clients do not all run")
+		}
+		cancel()
+		for range clients {
+			if err := <-gone; !errors.Is(err, context.Canceled) {
+				t.Errorf("a client that went away: %v", err)
 			}
-			if !testenv.Within(20*time.Second, func() bool { h, err := c.client.Health(t.Context()); return err == nil && h.Load == clients }) {
-				t.Error("the clients do not all run")
-			}
-			cancel()
-			for range clients {
-				if err := <-gone; !errors.Is(err, context.Canceled) {
-					t.Errorf("a client that went away: %v", err)
-				}
-			}
-			c.idles(t)
-			c.client.Close() // connections that wait for a next request
-			c.greets(t, "bash")
-			c.check(t)
-		})
-	}
+		}
+		c.idles(t)
+	})
 }
 
 // idles fails when the server has runs that nobody waits for.

@@ -121,7 +121,7 @@ token = sys.stdin.read()
 with open("kept", "x") as f: f.write(token)
 sys.stderr.write(open("given").read())
 os.write(1, (token + sys.argv[1] + os.environ["TOKEN"]).encode())`
-	each(t, "D26", func(t *testing.T, c *combination) {
+	each(t, "D26", "A hundred runs at once, each with its own input, arguments and files.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
 		var running sync.WaitGroup
 		slots := make(chan struct{}, 16)
@@ -142,8 +142,6 @@ os.write(1, (token + sys.argv[1] + os.environ["TOKEN"]).encode())`
 			})
 		}
 		running.Wait()
-		c.client.Close() // sixteen connections of ours
-		c.check(t)
 	})
 }
 
@@ -193,7 +191,7 @@ print("done")`
 // TestPosture is D12 to D14: what a run inherits is the same before and after one that
 // has changed all that it could.
 func TestPosture(t *testing.T) {
-	each(t, "D12", func(t *testing.T, c *combination) {
+	each(t, "D12", "What a run inherits, before and after one that has changed all that it could.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
 		run := func(code string) string {
 			t.Helper()
@@ -213,7 +211,6 @@ func TestPosture(t *testing.T) {
 				t.Errorf("it was\n%s\nand is\n%s", first, now)
 			}
 		}
-		c.check(t)
 	})
 }
 
@@ -234,7 +231,7 @@ print(hex(id(object())))
 print([l.split("-")[0] for l in open("/proc/self/maps") if "[stack]" in l])
 print(next(tempfile._get_candidate_names()))
 print(ctypes.string_at(ctypes.c_void_p.from_buffer(ctypes.c_void_p(int.from_bytes(open("/proc/self/auxv", "rb").read().split((25).to_bytes(8, "little"), 1)[1][:8], "little"))).value, 16).hex())`
-	each(t, "D23", func(t *testing.T, c *combination) {
+	each(t, "D23", "What must be by chance differs between runs.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
 		// Who has drawn what, and how often.
 		drawn := map[string]map[string]int{}
@@ -269,26 +266,34 @@ print(ctypes.string_at(ctypes.c_void_p.from_buffer(ctypes.c_void_p(int.from_byte
 }
 
 // each runs a test of the catalogue on every combination, or without -all on one of local's, which
-// take turns by the tests' names.
-func each(t *testing.T, id string, test func(*testing.T, *combination)) {
+// take turns by the tests' names; see [on].
+func each(t *testing.T, id, tries string, test func(*testing.T, *combination)) {
 	t.Helper()
-	if !wanted(id, t.Name()) {
-		t.Skip("another row is asked for")
-	}
 	some := combinations()
 	if !*allOf {
 		turn := crc32.ChecksumIEEE([]byte(t.Name()))
 		some = some[int(turn)%len(some):][:1]
 	}
+	on(t, some, id, tries, test)
+}
+
+// on runs a test of the catalogue on combinations, and says of each what came of it: afterwards it
+// says hello, and the machine is what it was.
+func on(t *testing.T, some []*combination, id, tries string, test func(*testing.T, *combination)) {
+	t.Helper()
+	if !wanted(id, t.Name()) {
+		t.Skip("another row is asked for")
+	}
 	for _, c := range some {
+		s := &sight{variant: variant{row: row{name: t.Name(), ids: []string{id}, title: tries}, combination: c}}
 		t.Run(c.String(), func(t *testing.T) {
-			defer func() {
-				if t.Failed() {
-					c.stop()
-				}
-			}()
+			defer s.add(t)
 			c.start(t)
+			c.warm(t, "bash")
 			test(t, c)
+			c.client.Close() // connections that wait for a next request
+			c.greets(t, "bash")
+			c.check(t)
 		})
 	}
 }

@@ -91,12 +91,11 @@ print("done")`
 // TestEveryKindOfSocketIsCharged fills the queues of every kind of socket that a program gets: what
 // the host has less of is charged to the program.
 func TestEveryKindOfSocketIsCharged(t *testing.T) {
-	each(t, "M1", func(t *testing.T, c *combination) {
+	each(t, "M1", "The queues of every kind of socket that there is are filled: what the host has less of is charged.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
 		for _, network := range []string{"none", "localhost"} {
 			t.Run(network, func(t *testing.T) { c.hoards(t, network) })
 		}
-		c.check(t)
 	})
 }
 

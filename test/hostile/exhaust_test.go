@@ -25,75 +25,66 @@ func (c *combination) sharesUser() bool { return c.level == "restricted" && c.us
 // it might be logged: each line of the log stays the server's own, and there are few.
 func TestA29(t *testing.T) {
 	const forged = "\n{\"level\":\"ERROR\",\"msg\":\"forged\",\"key\":\"forged\"}\n\x1b[2J\x1b]0;forged\a\r\u2028"
-	for _, c := range combinations() {
-		t.Run(c.String(), func(t *testing.T) {
-			c.start(t)
-			before := len(c.server.Logged())
-			const runs = 10
-			for range runs {
-				_, err := c.client.Execute(t.Context(), api.Request{
-					Language: "bash", Code: "printf '%s' \"$1\" >&2; printf \"$FORGED%.0s\" {1..2000}; \"$1\"; kill -9 $$",
-					Args: []string{forged}, Env: map[string]string{"FORGED": forged}, Stdin: forged,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, req := range []api.Request{
-					{Language: "bash" + forged, Code: "x"}, {Language: "bash", Code: "x", Entry: forged},
-					{Language: "bash", Code: "x", Files: map[string]api.InputFile{forged: {Content: "x"}}},
-				} {
-					if r, err := c.client.Execute(t.Context(), req); err == nil && r.Status == api.StatusSandboxError {
-						t.Errorf("%+v: %s", req, r.Message)
-					}
+	on(t, combinations(), "A29", "Lines like the server's, and what terminals obey, wherever it might be logged; a gigabyte on one line.", func(t *testing.T, c *combination) {
+		before := len(c.server.Logged())
+		const runs = 10
+		for range runs {
+			_, err := c.client.Execute(t.Context(), api.Request{
+				Language: "bash", Code: "printf '%s' \"$1\" >&2; printf \"$FORGED%.0s\" {1..2000}; \"$1\"; kill -9 $$",
+				Args: []string{forged}, Env: map[string]string{"FORGED": forged}, Stdin: forged,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, req := range []api.Request{
+				{Language: "bash" + forged, Code: "x"}, {Language: "bash", Code: "x", Entry: forged},
+				{Language: "bash", Code: "x", Files: map[string]api.InputFile{forged: {Content: "x"}}},
+			} {
+				if r, err := c.client.Execute(t.Context(), req); err == nil && r.Status == api.StatusSandboxError {
+					t.Errorf("%+v: %s", req, r.Message)
 				}
 			}
-			r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "tr '\\0' x </dev/zero | head -c 1000000000 >&2", TimeoutSeconds: 20})
-			if err != nil || r.Status != api.StatusOutputLimit {
-				t.Errorf("a gigabyte on one line: %v, %v", r, err)
+		}
+		r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "tr '\\0' x </dev/zero | head -c 1000000000 >&2", TimeoutSeconds: 20})
+		if err != nil || r.Status != api.StatusOutputLimit {
+			t.Errorf("a gigabyte on one line: %v, %v", r, err)
+		}
+		log := c.server.Logged()[before:]
+		for line := range strings.Lines(log) {
+			var entry struct{ Msg string }
+			if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "forged" || strings.ContainsAny(line, "\x1b\a\r\u2028") {
+				t.Errorf("a line of the log is %.300q", line)
 			}
-			log := c.server.Logged()[before:]
-			for line := range strings.Lines(log) {
-				var entry struct{ Msg string }
-				if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Msg == "forged" || strings.ContainsAny(line, "\x1b\a\r\u2028") {
-					t.Errorf("a line of the log is %.300q", line)
-				}
-			}
-			if most := runs * 4 * 2000; len(log) > most {
-				t.Errorf("%d bytes of log, more than %d", len(log), most)
-			}
-		})
-	}
+		}
+		if most := runs * 4 * 2000; len(log) > most {
+			t.Errorf("%d bytes of log, more than %d", len(log), most)
+		}
+	})
 }
 
 // TestA39 has several fork bombs at once: each is held by itself, and others go on.
 func TestA39(t *testing.T) {
-	for _, c := range combinations() {
-		t.Run(c.String(), func(t *testing.T) {
-			if c.sharesUser() {
-				t.Skip("runs share the limit with their user")
-			}
-			c.start(t)
-			c.warm(t, "bash")
-			neighbour := c.neighbour(t)
-			var bombs sync.WaitGroup
-			for range 6 {
-				bombs.Go(func() {
-					r, err := c.client.Execute(t.Context(), api.Request{
-						Language: "bash", Code: "bomb() { bomb & bomb & wait; }\nwhile :; do bomb & done", TimeoutSeconds: 2,
-						Limits: &api.RequestLimits{Processes: 60},
-					})
-					if want := []api.Status{api.StatusProcessLimit, api.StatusTimeout}; err != nil || !slices.Contains(want, r.Status) {
-						t.Errorf("a fork bomb among others: %+v, %v", r, err)
-					}
+	on(t, combinations(), "A39", "Several fork bombs at once.", func(t *testing.T, c *combination) {
+		if c.sharesUser() {
+			t.Skip("runs share the limit with their user")
+		}
+		c.warm(t, "bash")
+		neighbour := c.neighbour(t)
+		var bombs sync.WaitGroup
+		for range 6 {
+			bombs.Go(func() {
+				r, err := c.client.Execute(t.Context(), api.Request{
+					Language: "bash", Code: "bomb() { bomb & bomb & wait; }\nwhile :; do bomb & done", TimeoutSeconds: 2,
+					Limits: &api.RequestLimits{Processes: 60},
 				})
-			}
-			bombs.Wait()
-			neighbour()
-			c.client.Close() // connections that wait for a next request
-			c.greets(t, "bash")
-			c.check(t)
-		})
-	}
+				if want := []api.Status{api.StatusProcessLimit, api.StatusTimeout}; err != nil || !slices.Contains(want, r.Status) {
+					t.Errorf("a fork bomb among others: %+v, %v", r, err)
+				}
+			})
+		}
+		bombs.Wait()
+		neighbour()
+	})
 }
 
 // quotas takes what the kernel counts for each user, all of it or one of each.
@@ -133,47 +124,43 @@ if many: time.sleep(60)
 // TestA40 has one run take all that the kernel grants a user, of signals, watches and
 // pipes: the next still gets its own.
 func TestA40(t *testing.T) {
-	for _, c := range combinations() {
-		t.Run(c.String(), func(t *testing.T) {
-			if c.sharesUser() || c.runtime == "docker" {
-				t.Skip("runs share what their user is granted")
-			}
-			var args []string
-			if c.level == "full" && c.user == "root" { // at restricted there are none, and others share what the server's user is granted
-				args = []string{"watches"}
-			}
-			if c.user == "root" { // pipes are granted to a user as the host knows it, which is the server's elsewhere
-				args = append(args, "pipes")
-			}
-			c.start(t)
-			c.warm(t, "python")
-			taken := make(chan struct{})
-			var hog sync.WaitGroup
-			hog.Go(func() {
-				req := api.Request{Language: "python", Code: quotas, Args: append([]string{"all"}, args...), TimeoutSeconds: 4}
-				r, err := c.client.Stream(t.Context(), req, func(e api.Event) error {
-					if e.Type == api.EventStdout {
-						close(taken)
-					}
-					return nil
-				})
-				if err != nil || r.Status != api.StatusTimeout || r.Stdout != "taken\n" {
-					t.Errorf("who takes all: %+v, %v", r, err)
+	on(t, combinations(), "A40", "One run takes all that the kernel grants a user.", func(t *testing.T, c *combination) {
+		if c.sharesUser() || c.runtime == "docker" {
+			t.Skip("runs share what their user is granted")
+		}
+		var args []string
+		if c.level == "full" && c.user == "root" { // at restricted there are none, and others share what the server's user is granted
+			args = []string{"watches"}
+		}
+		if c.user == "root" { // pipes are granted to a user as the host knows it, which is the server's elsewhere
+			args = append(args, "pipes")
+		}
+		c.warm(t, "python")
+		taken := make(chan struct{})
+		var hog sync.WaitGroup
+		hog.Go(func() {
+			req := api.Request{Language: "python", Code: quotas, Args: append([]string{"all"}, args...), TimeoutSeconds: 4}
+			r, err := c.client.Stream(t.Context(), req, func(e api.Event) error {
+				if e.Type == api.EventStdout {
+					close(taken)
 				}
+				return nil
 			})
-			select {
-			case <-taken:
-				r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: quotas, Args: append([]string{"one"}, args...)})
-				if err != nil || r.Status != api.StatusOK || r.Stdout != "taken\n" {
-					t.Errorf("who wants one: %+v, %v", r, err)
-				}
-			case <-time.After(10 * time.Second):
-				t.Error("it has not taken all in ten seconds")
+			if err != nil || r.Status != api.StatusTimeout || r.Stdout != "taken\n" {
+				t.Errorf("who takes all: %+v, %v", r, err)
 			}
-			hog.Wait()
-			c.check(t)
 		})
-	}
+		select {
+		case <-taken:
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: quotas, Args: append([]string{"one"}, args...)})
+			if err != nil || r.Status != api.StatusOK || r.Stdout != "taken\n" {
+				t.Errorf("who wants one: %+v, %v", r, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("it has not taken all in ten seconds")
+		}
+		hog.Wait()
+	})
 }
 
 // TestW11 has runs read files that are not in memory: a memory control group of
@@ -184,28 +171,23 @@ func TestW11(t *testing.T) {
 	if err != nil || len(files) < runs {
 		t.Skipf("needs %d files that a run can read, there are %d", runs, len(files))
 	}
-	for _, c := range combinations() {
-		if c.user != "root" || c.runtime != "local" {
-			continue // others have no control groups
+	grouped := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool { return c.user != "root" || c.runtime != "local" }) // others have no control groups
+	on(t, grouped, "W11", "Runs read files that are not in memory.", func(t *testing.T, c *combination) {
+		c.warm(t, "bash")
+		before := memoryGroups(t) - c.waiting(t)
+		for _, name := range files[:runs] {
+			forget(t, name)
+			r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "cat " + name + " >/dev/null"})
+			if err != nil || r.Status != api.StatusOK {
+				t.Fatalf("%+v, %v", r, err)
+			}
 		}
-		t.Run(c.String(), func(t *testing.T) {
-			c.start(t)
-			c.warm(t, "bash")
-			before := memoryGroups(t) - c.waiting(t)
-			for _, name := range files[:runs] {
-				forget(t, name)
-				r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "cat " + name + " >/dev/null"})
-				if err != nil || r.Status != api.StatusOK {
-					t.Fatalf("%+v, %v", r, err)
-				}
-			}
-			// Other programs of the machine make groups as well.
-			now := 0
-			if !testenv.Within(5*time.Second, func() bool { now = memoryGroups(t) - c.waiting(t); return now < before+runs/2 }) {
-				t.Errorf("%d memory control groups, before %d: %d runs left theirs", now, before, runs)
-			}
-		})
-	}
+		// Other programs of the machine make groups as well.
+		now := 0
+		if !testenv.Within(5*time.Second, func() bool { now = memoryGroups(t) - c.waiting(t); return now < before+runs/2 }) {
+			t.Errorf("%d memory control groups, before %d: %d runs left theirs", now, before, runs)
+		}
+	})
 }
 
 // waiting is how many containers wait for a run.

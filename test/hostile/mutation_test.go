@@ -46,7 +46,7 @@ func TestGuards(t *testing.T) {
 
 // TestHello is whether anything runs at all.
 func TestHello(t *testing.T) {
-	each(t, "hello", func(t *testing.T, c *combination) { c.greets(t, "bash") })
+	each(t, "hello", "A hello.", func(t *testing.T, c *combination) { c.greets(t, "bash") })
 }
 
 func everyRow(t *testing.T) (all []row) {

@@ -37,7 +37,7 @@ var rowFiles embed.FS
 // a level, a user, a runtime, a language. The one with the most words counts.
 // Beside these, "with" names files of rows/lib that the program imports, "only" levels,
 // users or runtimes without which a row has no meaning, "skip" says why one is left
-// out, and "long" why one runs with -all alone.
+// out, "open" what docs/SECURITY.md says stays open, and "long" why one runs with -all alone.
 type row struct {
 	name    string
 	title   string
@@ -77,7 +77,7 @@ func rows(dir string) ([]row, error) {
 }
 
 var (
-	head      = regexp.MustCompile(`^(expect|stdout|stderr|result|catalogue|guard|only|skip|with|long)(\[[a-z0-9 ]+\])?: (.*)$`)
+	head      = regexp.MustCompile(`^(expect|stdout|stderr|result|catalogue|guard|only|skip|open|with|long)(\[[a-z0-9 ]+\])?: (.*)$`)
 	statuses  = []api.Status{api.StatusOK, api.StatusRuntimeError, api.StatusCompileError, api.StatusSignaled, api.StatusTimeout, api.StatusCPULimit, api.StatusMemoryLimit, api.StatusOutputLimit, api.StatusDiskLimit, api.StatusProcessLimit, api.StatusPolicyBlocked}
 	catalogue = regexp.MustCompile(`^[A-GIMW][0-9]+$`)
 )
@@ -139,7 +139,7 @@ func (r row) check() error {
 					return fmt.Errorf("%q is no status of a program", s)
 				}
 			}
-		} else if !slices.Contains([]string{"only", "skip", "with", "long"}, name) {
+		} else if !slices.Contains([]string{"only", "skip", "open", "with", "long"}, name) {
 			if _, err := regexp.Compile(value); err != nil {
 				return err
 			}

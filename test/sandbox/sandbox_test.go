@@ -3,7 +3,9 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"mime/multipart"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -174,5 +176,29 @@ func TestForeignPages(t *testing.T) {
 	}
 	if r := shared.execute(t, `{"code":"print(1)"}`, "Origin", shared.URL).result(t); !r.Success {
 		t.Error(r.Message)
+	}
+}
+
+// What is kept for another server's containers has a name that it gives: none leads anywhere.
+func TestStrangeNamesOfWhatIsKept(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"..%2f..%2fetc%2fpasswd", "%2e%2e", "%2e%2e%2fkeys", "a%2fb", "a%00b", ".hidden", "%ff%fe", strings.Repeat("x", 5000)} {
+		for _, method := range []string{"GET", "PUT"} {
+			t.Run(method+" "+name[:min(len(name), 30)], func(t *testing.T) {
+				req, err := http.NewRequestWithContext(t.Context(), method, shared.URL+"/v1/runtime/kept/"+name, strings.NewReader("no archive"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer, err := http.DefaultClient.Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer answer.Body.Close()
+				body, _ := io.ReadAll(answer.Body)
+				if answer.StatusCode != 422 || !strings.Contains(string(body), "is named by") {
+					t.Errorf("%d %.300s", answer.StatusCode, body)
+				}
+			})
+		}
 	}
 }

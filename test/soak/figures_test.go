@@ -21,8 +21,8 @@ import (
 const keptGroups = "control groups that the kernel keeps"
 
 // figures are what must not grow, and how much in 1,000 runs is no growth yet: what is
-// counted does not waver, but allocators do, and the cache of the database fills up with the
-// lines of the first 8,000 runs.
+// counted does not waver, but allocators do, and in a soak of less than 10,000 runs the cache of the
+// database fills up.
 var figures = []struct {
 	name  string
 	bound float64
