@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 )
 
 // Config is what a relay needs. Of the bounds, zero means the default.
@@ -81,6 +83,9 @@ type Relay struct {
 // is looked up or connected to any more.
 func New(ctx context.Context, config Config) *Relay {
 	config.MaxConnections = cmp.Or(config.MaxConnections, 128)
+	if fault.Off("relay", "connections at once") {
+		config.MaxConnections <<= 10
+	}
 	config.MaxNames = min(cmp.Or(config.MaxNames, 4096), 1<<16)
 	config.MaxQueries = cmp.Or(config.MaxQueries, 256)
 	config.DialTimeout = cmp.Or(config.DialTimeout, 10*time.Second)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/wire"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
@@ -37,7 +38,9 @@ func (s *Server) around(mux *http.ServeMux) http.Handler {
 		id := rand.Text()
 		r = r.WithContext(context.WithValue(r.Context(), requestIDKey, id))
 		w.Header().Set("X-Request-Id", id)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if !fault.Off("header", "nosniff") {
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+		}
 		seen := s.watched(w, r)
 		begin := time.Now()
 		_, route := mux.Handler(r)

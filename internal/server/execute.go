@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/wire"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
@@ -160,7 +161,11 @@ func (s *Server) removeBehind(admitted *executor.Admitted) {
 // or when the server ends.
 func (s *Server) runContext(r *http.Request) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	gone := context.AfterFunc(r.Context(), func() { cancel(sandbox.ErrAbandoned) })
+	gone := context.AfterFunc(r.Context(), func() {
+		if !fault.Off("cancel", "runs without a caller") {
+			cancel(sandbox.ErrAbandoned)
+		}
+	})
 	ended := context.AfterFunc(s.runs, func() { cancel(context.Canceled) })
 	return ctx, func() { gone(); ended(); cancel(nil) }
 }

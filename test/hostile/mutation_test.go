@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 )
 
 var (
@@ -40,6 +42,47 @@ func TestGuards(t *testing.T) {
 			if !strings.HasPrefix(name, "Test") && !slices.ContainsFunc(everyRow(t), func(r row) bool { return r.name == name }) {
 				t.Errorf("the guard %s: there is no row %s", m.guard, name)
 			}
+		}
+	}
+}
+
+// TestRules holds the rules of the system call filter that refuse against the mutations:
+// each one is left out or is silent, and of each that is there is a rule.
+func TestRules(t *testing.T) {
+	whys := map[string]bool{"default": true, "other interfaces": true} // which are no rules
+	for bits := range 1 << 7 {
+		on := func(n int) bool { return bits>>n&1 == 1 }
+		opts := seccomp.Options{Inet: on(0), NoUDP: on(1), Supervised: on(2), Restricted: on(3), TruncationUnwatched: on(4), AllowAffinity: on(5), OneUser: on(6)}
+		for opts.Attributes = range seccomp.AttributesRefused + 1 {
+			for _, r := range seccomp.Default(opts).Rules {
+				if _, fails := r.Action.Errno(); fails {
+					whys[r.Why] = true
+				}
+			}
+		}
+	}
+	told := map[string]int{} // of each entry, how many rules it is about
+	for pattern := range silent() {
+		told[pattern] = 0
+	}
+	for _, m := range rules() {
+		told[strings.TrimPrefix(m.off, "seccomp:")] = 0
+	}
+	for why := range whys {
+		var by []string
+		for pattern := range told {
+			if begin, more := strings.CutSuffix(pattern, "*"); why == pattern || more && strings.HasPrefix(why, begin) {
+				by = append(by, pattern)
+				told[pattern]++
+			}
+		}
+		if len(by) != 1 {
+			t.Errorf("the rule %q is meant by %q of rules() and silent(), want one of them", why, by)
+		}
+	}
+	for pattern, n := range told {
+		if n == 0 {
+			t.Errorf("there is no rule %q", pattern)
 		}
 	}
 }

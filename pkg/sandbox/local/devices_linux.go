@@ -38,7 +38,11 @@ func (w *world) devices() {
 		w.p.Call("symlink /dev/"+l[1], unix.SYS_SYMLINKAT, w.p.String(l[0]), spawn.FD(unix.AT_FDCWD), w.p.String("dev/"+l[1]))
 	}
 	w.dir("dev/pts", 0o755)
-	w.mount("/dev/pts", "devpts", "dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, rootfs.DevptsOptions)
+	terminals := rootfs.DevptsOptions
+	if fault.Off("limit", "terminals") {
+		terminals += "00" // they end with how many there may be
+	}
+	w.mount("/dev/pts", "devpts", "dev/pts", "devpts", unix.MS_NOSUID|unix.MS_NOEXEC, terminals)
 	w.dir("dev/shm", 0o1777)
 	w.dir(w.own("tmp"), 0o1777)
 	w.dir(w.own("workspace"), 0o755)
