@@ -120,6 +120,7 @@ func rules() (list []mutation) {
 		{"typing into the terminal*", "full", []string{"E20-terminals", privileged}},
 		{"the same by the console*", "full", []string{"E20-terminals", privileged}},
 		{"pages that are one with others'*", "full", []string{"D19-equal-pages"}},
+		{"the clock of TCP packets*", "full", []string{"D17-choice-of-ports"}},
 		{"programs may filter themselves*", "full", []string{privileged}},
 		{"the limit of core dumps*", "full", []string{"C10-crash-handler"}},
 		{"the other execution domains", "full", []string{privileged}},

@@ -23,6 +23,8 @@ const (
 	soRcvbuf       = 8
 	soSndbufForce  = 32
 	soRcvbufForce  = 33
+	solTCP         = 6
+	tcpTimestamp   = 24 // linux/tcp.h
 	argFamily      = 0
 	argType        = 1
 	argProtocol    = 2
@@ -52,6 +54,14 @@ func sockets(opts Options) []Rule {
 	if opts.Inet && opts.Restricted {
 		rules = append(rules, connections(opts)...)
 		rules = append(rules, fastOpen()...)
+	}
+	if opts.Inet && !opts.Restricted {
+		rules = append(rules, Rule{
+			Why: "the clock of TCP packets: between equal addresses it is the same in every network namespace " +
+				"until the host restarts, which names the host",
+			Names: []string{"getsockopt"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(argOptionLevel, solTCP), Equal32(argOptionName, tcpTimestamp)},
+		})
 	}
 	if opts.NoUDP {
 		rules = append(rules, buffers()...)
