@@ -85,6 +85,29 @@ var strangeNames = []string{
 	"-J-version/-cp.EXT", "..x/...EXT", "--/--.EXT", "con.EXT", "a:b.EXT", "a=b.EXT", "#.EXT",
 }
 
+// TestTooManyConstants is B3 for Java, whose sources can repeat nothing: a class of more constants than it can
+// number is an error of the program's.
+func TestTooManyConstants(t *testing.T) {
+	each(t, "B3", func(t *testing.T, c *combination) {
+		c.warm(t, "java")
+		var source strings.Builder
+		source.WriteString("class Main {\n")
+		for n := range 1 << 16 {
+			fmt.Fprintf(&source, "static void f%d() {}\n", n)
+		}
+		source.WriteString("public static void main(String[] a) {}\n}\n")
+		r, err := c.client.Execute(t.Context(), api.Request{Language: "java", Code: source.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != api.StatusCompileError || !strings.Contains(r.Stderr, "too many constants") {
+			t.Errorf("status %s, %s, stderr %.500s", r.Status, r.Message, r.Stderr)
+		}
+		c.greets(t, "java")
+		c.check(t)
+	})
+}
+
 // TestStrangeNames is B11: a source of any name is a file. What a tool cannot take is
 // an error of its own, or of the request; nothing in a name is an option or a command.
 func TestStrangeNames(t *testing.T) {

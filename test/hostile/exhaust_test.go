@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -228,4 +229,103 @@ func memoryGroups(t *testing.T) int {
 	}
 	t.Skip("there are no control groups of version 1 for memory")
 	return 0
+}
+
+// kernelThreads are those that make pages huge, or equal ones one: for whoever asks, and on nobody's account.
+var kernelThreads = []string{"khugepaged", "ksmd"}
+
+// TestKernelThreads is the other half of A19: a run asks for as much of that work as it can, and the kernel's
+// threads are busy for less than a twentieth of its time.
+func TestKernelThreads(t *testing.T) {
+	const ask = `import mmap, time
+pages = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+for at in range(0, len(pages), 4096): pages[at] = 1
+for advice in mmap.MADV_HUGEPAGE, mmap.MADV_MERGEABLE:
+    try: pages.madvise(advice)
+    except OSError: pass
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    for at in range(0, len(pages), 2 << 20): # taken apart, so that there is always something to do
+        pages.madvise(mmap.MADV_DONTNEED, at, 4096)
+        pages[at] = 1
+    time.sleep(0.1)
+print("done")`
+	if !slices.ContainsFunc(kernelThreads, func(name string) bool { return len(testenv.Processes(name)) > 0 }) {
+		t.Skip("this kernel has no such threads, or they are not in sight")
+	}
+	each(t, "A19", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		before, begin := busyThreads(t), time.Now()
+		r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: ask, TimeoutSeconds: 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		took, busy := time.Since(begin), busyThreads(t)-before
+		if r.Status != api.StatusOK || r.Stdout != "done\n" {
+			t.Errorf("status %s, %s, stdout %q, stderr %q", r.Status, r.Message, r.Stdout, r.Stderr)
+		}
+		if busy > took/20 {
+			t.Errorf("the kernel's threads were busy for %v of %v", busy, took)
+		}
+		c.check(t)
+	})
+}
+
+// busyThreads is the CPU time that those threads have had.
+func busyThreads(t *testing.T) (sum time.Duration) {
+	t.Helper()
+	const tick = time.Second / 100 // USER_HZ
+	for _, name := range kernelThreads {
+		for _, dir := range testenv.Processes(name) {
+			_, stat, _ := strings.Cut(text(dir+"/stat"), ") ") // from the third field on
+			fields := strings.Fields(stat)
+			for _, at := range []int{14 - 3, 15 - 3} { // utime, stime
+				n, err := strconv.Atoi(fields[at])
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += time.Duration(n) * tick
+			}
+		}
+	}
+	return sum
+}
+
+// TestDeepestTree is A21: a tree of a hundred thousand directories, each in the other, is looked through and
+// removed within five seconds.
+func TestDeepestTree(t *testing.T) {
+	// Landlock walks from a directory to the top at each call: whoever digs down spends a minute, and whoever
+	// puts each tree below the next does not.
+	const dig = `import os
+top = os.open(".", os.O_RDONLY)
+for n in range(100):
+    os.fchdir(top)
+    os.mkdir(f"tree{n}")
+    os.chdir(f"tree{n}")
+    for _ in range(998):
+        os.mkdir("d")
+        os.chdir("d")
+    if n: os.rename(f"tree{n - 1}", "d", src_dir_fd=top)
+print("done")`
+	each(t, "A21", func(t *testing.T, c *combination) {
+		c.warm(t, "python")
+		begin := time.Now()
+		r, err := c.client.Execute(t.Context(), api.Request{
+			Language: "python", Code: dig, TimeoutSeconds: 60, Limits: &api.RequestLimits{DiskMB: 1024, MemoryMB: 1024},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest := time.Since(begin)
+		for _, p := range r.Phases {
+			rest -= time.Duration(*p.Metrics.WallTimeS * float64(time.Second))
+		}
+		if r.Status != api.StatusOK || r.Stdout != "done\n" {
+			t.Errorf("status %s, %s, stdout %q, stderr %q", r.Status, r.Message, r.Stdout, r.Stderr)
+		}
+		if rest > 5*time.Second {
+			t.Errorf("what is around the program took %v", rest)
+		}
+		c.check(t)
+	})
 }
