@@ -115,7 +115,10 @@ func cutLine(data []byte) (line, rest []byte) {
 // parseNumber reads a file that holds one number. The word max is not one.
 func parseNumber(data []byte) (int64, bool) {
 	n, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64)
-	return n, err == nil && n >= 0
+	if err != nil || n < 0 {
+		return 0, false
+	}
+	return n, true
 }
 
 // keyed finds a number in a file of lines "key number".

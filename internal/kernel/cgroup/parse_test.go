@@ -187,6 +187,7 @@ func FuzzProc(f *testing.F) {
 
 func FuzzCounters(f *testing.F) {
 	f.Add([]byte("oom_kill 1\n8:0 rbytes=1 wbytes=2\n8:0 Read 3\n7\n"), "oom_kill")
+	f.Add([]byte("oom_kill -1"), "oom_kill")
 	f.Fuzz(func(t *testing.T, data []byte, key string) {
 		n, _ := keyed(data, key)
 		r1, w1 := ioBytes(data)

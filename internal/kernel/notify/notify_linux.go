@@ -370,6 +370,9 @@ func parseSocket(link string) uint64 {
 	if !ok || !end {
 		return 0
 	}
-	inode, _ := strconv.ParseUint(number, 10, 64)
+	inode, err := strconv.ParseUint(number, 10, 64)
+	if err != nil { // of one that is too large there is the largest that is not
+		return 0
+	}
 	return inode
 }

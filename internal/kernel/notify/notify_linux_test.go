@@ -374,6 +374,7 @@ func FuzzParseDescriptor(f *testing.F) {
 func FuzzParseSocket(f *testing.F) {
 	f.Add("socket:[1234]")
 	f.Add("/dev/null")
+	f.Add("socket:[20000000000000000000]")
 	f.Fuzz(func(t *testing.T, link string) {
 		inode := parseSocket(link)
 		if is := inode != 0; is && link != fmt.Sprintf("socket:[%d]", inode) && !strings.HasPrefix(link, "socket:[0") {
