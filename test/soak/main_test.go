@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -110,13 +111,17 @@ func start(t *testing.T) *instance {
 	if s.client, err = client.New(server.URL, client.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	if *warm != "off" {
-		time.Sleep(10 * time.Second) // for what is made at the start
+	if *warm != "off" && !testenv.Within(5*time.Minute, func() bool {
+		before := s.ready
+		time.Sleep(10 * time.Second) // what is made at the start is made one after the other
 		health, err := s.client.Health(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.ready = health.Warm
+		return maps.Equal(before, s.ready)
+	}) {
+		t.Fatalf("at the start there are ever more containers ready: %v", s.ready)
 	}
 	return s
 }

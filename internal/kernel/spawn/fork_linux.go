@@ -85,9 +85,17 @@ func (s *Server) Become(p *Program) error {
 }
 
 // Kill ends the init and, where it is pid 1 of a namespace, all that is in it.
-func (i *Init) Kill() error {
-	err := unix.PidfdSendSignal(int(i.Pidfd.Fd()), unix.SIGKILL, nil, 0)
-	if err == unix.ESRCH {
+func (i *Init) Kill() error { return i.Signal(unix.SIGKILL) }
+
+// Signal sends the init a signal. Whoever has reaped it may close Pidfd meanwhile: there is
+// nobody left to send it to then, which is no error.
+func (i *Init) Signal(signal unix.Signal) error {
+	conn, err := i.Pidfd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	closed := conn.Control(func(fd uintptr) { err = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
+	if closed != nil || err == unix.ESRCH {
 		return nil
 	}
 	return err

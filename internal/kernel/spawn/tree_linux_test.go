@@ -239,6 +239,10 @@ func TestKillInit(t *testing.T) {
 	if err := init.Kill(); err != nil {
 		t.Errorf("Kill of the dead: %v", err)
 	}
+	init.Pidfd.Close() // by whoever has waited, while somebody gives up on it: the number may be another's
+	if err := init.Kill(); err != nil {
+		t.Errorf("Kill of the dead that nobody holds any more: %v", err)
+	}
 	if _, err := init.Do(&p); err != ErrGone {
 		t.Errorf("Do on the dead: %v", err)
 	}

@@ -115,7 +115,7 @@ func (c *container) rouse(answered <-chan struct{}) {
 			_ = c.init.Kill()
 			return
 		}
-		_ = unix.PidfdSendSignal(int(c.init.Pidfd.Fd()), unix.SIGCONT, nil, 0)
+		_ = c.init.Signal(unix.SIGCONT)
 		select {
 		case <-answered:
 			return
