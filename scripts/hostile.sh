@@ -33,6 +33,6 @@ fi
 [[ ,$types, != *,oci,* || -n ${SANDBOX_OCI_RUNTIME-} ]] || scripts/install.sh crun
 if [[ ,$types, = *,docker,* ]]; then
 	need_engine
-	start_test_engine "$work"
+	start_test_engine "$work" five
 fi
 go test -count=1 -timeout 180m ./test/hostile -all -path "$reach" -types "$types" "$@"

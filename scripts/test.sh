@@ -22,7 +22,7 @@ trap stop EXIT
 if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 	scripts/install.sh crun strace
 	need_engine
-	start_test_engine "$work"
+	start_test_engine "$work" suite
 fi
 # What takes half a minute to prepare is prepared once, and not in each suite.
 export SANDBOX_TEST_PREPARED=$work/prepared

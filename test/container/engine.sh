@@ -52,12 +52,12 @@ start_engine() {
 	wait_for_engine "the Docker engine" "$engine" "$1/log"
 }
 
-# start_test_engine starts an engine with an image of five languages for the tests, which
-# its variables name. It works in directory $1.
+# start_test_engine starts an engine with an image of the kind $2 for the tests, which its
+# variables name. It works in directory $1.
 start_test_engine() {
 	local cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container tar
 	start_engine "$1" "$cache/docker"
-	tar=$(test/container/image.sh "$cache" suite)
+	tar=$(test/container/image.sh "$cache" "$2")
 	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_ENGINE_IMAGE=sandbox-run-test:$(basename "$tar" .tar)
 	docker image inspect "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null 2>&1 || docker import "$tar" "$SANDBOX_TEST_ENGINE_IMAGE" >/dev/null
 	unset DOCKER_HOST
