@@ -134,8 +134,10 @@ func claim(parent *os.File, name string) (*os.File, error) {
 		}
 	}
 	self := fmt.Sprintf("/proc/self/fd/%d", fd)
-	if err := unix.Fchmodat(unix.AT_FDCWD, self, 0o700, 0); err != nil {
-		return nil, err
+	if st.Mode&0o700 != 0o700 { // a change that is none is written to the disk all the same
+		if err := unix.Fchmodat(unix.AT_FDCWD, self, 0o700, 0); err != nil {
+			return nil, err
+		}
 	}
 	dir, err := unix.Openat(unix.AT_FDCWD, self, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
