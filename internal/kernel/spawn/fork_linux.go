@@ -95,7 +95,7 @@ func (i *Init) Signal(signal unix.Signal) error {
 		return err
 	}
 	closed := conn.Control(func(fd uintptr) { err = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
-	if closed != nil || err == unix.ESRCH {
+	if closed != nil || errors.Is(err, unix.ESRCH) {
 		return nil
 	}
 	return err
