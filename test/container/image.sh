@@ -37,7 +37,7 @@ describe() {
 	folder=''
 	case $1 in
 	suite) packages=python3,nodejs,openssl ;; # bash and perl are there anyway; Go comes from this machine
-	five) packages=ca-certificates,tzdata,python3,nodejs,golang-go,rustc,cargo,gcc,libc6-dev,default-jdk-headless ;;
+	five) packages=ca-certificates,tzdata,python3,nodejs,golang-go,rustc,cargo,g++,default-jdk-headless ;;
 	golang) packages=ca-certificates folder=$(cd "$here" && go env GOROOT) ;;
 	python)
 		packages=ca-certificates,python3,python3-pip
