@@ -31,9 +31,10 @@ type advisory struct {
 // krun; of runc when a caller makes up its mounts (CVE-2024-45310); gVisor's
 // CVE-2025-2713, which ends at the first fork, and our init makes that one; and of the
 // kernel everything that the filter keeps from programs (user namespaces, nf_tables,
-// AF_ALG, for which Docker's own filter changed in 29.4.3 (CVE-2026-31431), AF_PACKET, io_uring, fsopen). What is left of the kernel's is in calls that
-// every program needs. The records of CVE-2026-46242, in epoll, and of gVisor's
-// CVE-2026-96812 do not tell which release of each line is mended.
+// AF_PACKET, io_uring, fsopen; AF_ALG, for which Docker's own filter changed in 29.4.3,
+// CVE-2026-31431). What is left of the kernel's is in calls that every program needs. The
+// records of CVE-2026-46242, in epoll, and of gVisor's CVE-2026-96812 do not tell which
+// release of each line is mended.
 var list = []advisory{
 	{
 		id: "CVE-2026-41579", component: "runc", image: true, harmless: []string{"docker"}, // which masks the image's /dev

@@ -362,7 +362,6 @@ func pyBytes(s string) string {
 // TestG6 resets its connections in the middle of a run, instead of closing them.
 func TestG6(t *testing.T) {
 	each(t, "G6", "Connections are reset in the middle of a run.", func(t *testing.T, c *combination) {
-		c.warm(t, "bash")
 		body := `{"language":"bash","code":"trap '' TERM; while :; do echo x; sleep 0.1; done","timeout_seconds":100}`
 		for _, accept := range []string{"application/json", "text/event-stream", "application/x-ndjson"} {
 			for _, wait := range []time.Duration{0, 50 * time.Millisecond, 500 * time.Millisecond} {

@@ -61,7 +61,6 @@ func TestC17(t *testing.T) {
 func TestC17Crowd(t *testing.T) {
 	const clients = 24
 	on(t, combinations(), "C17", "Many clients go away at once.", func(t *testing.T, c *combination) {
-		c.warm(t, "bash")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		gone := make(chan error, clients)

@@ -121,7 +121,6 @@ os._exit(0)`
 // nothing claims more than its level has.
 func TestE29(t *testing.T) {
 	each(t, "E29", "What each combination says of its walls.", func(t *testing.T, c *combination) {
-		c.warm(t, "bash")
 		r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "echo hello"})
 		if err != nil {
 			t.Fatal(err)

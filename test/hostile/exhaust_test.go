@@ -48,7 +48,7 @@ func TestA29(t *testing.T) {
 		}
 		r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "tr '\\0' x </dev/zero | head -c 1000000000 >&2", TimeoutSeconds: 20})
 		if err != nil || r.Status != api.StatusOutputLimit {
-			t.Errorf("a gigabyte on one line: %v, %v", r, err)
+			t.Errorf("a gigabyte on one line: %+v, %v", r, err)
 		}
 		log := c.server.Logged()[before:]
 		for line := range strings.Lines(log) {
@@ -69,7 +69,6 @@ func TestA39(t *testing.T) {
 		if c.sharesUser() {
 			t.Skip("runs share the limit with their user")
 		}
-		c.warm(t, "bash")
 		neighbour := c.neighbour(t)
 		var bombs sync.WaitGroup
 		for range 6 {
@@ -174,7 +173,6 @@ func TestW11(t *testing.T) {
 	}
 	grouped := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool { return c.user != "root" || c.runtime != "local" }) // others have no control groups
 	on(t, grouped, "W11", "Runs read files that are not in memory.", func(t *testing.T, c *combination) {
-		c.warm(t, "bash")
 		before := memoryGroups(t) - c.waiting(t)
 		for _, name := range files[:runs] {
 			forget(t, name)

@@ -87,9 +87,9 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestHello is whether anything runs at all.
+// TestHello is whether anything runs at all, which each asks for afterwards.
 func TestHello(t *testing.T) {
-	each(t, "hello", "A hello.", func(t *testing.T, c *combination) { c.greets(t, "bash") })
+	each(t, "hello", "A hello.", func(*testing.T, *combination) {})
 }
 
 func everyRow(t *testing.T) (all []row) {

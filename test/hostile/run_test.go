@@ -134,6 +134,7 @@ func (v variant) run(t *testing.T) {
 		t.Fatalf("no result after %v: %v", took, err)
 	}
 	s.ready = r.Meta.Warm
+	s.undivided = r.Meta.ResourceLimits.Enforcement["cpu"] == api.Degraded
 	s.late = r.ExecutionTime - req.TimeoutSeconds
 	v.judge(t, r, req, took)
 	s.hello = c.greetsSoon(t, v.lang)
@@ -149,7 +150,7 @@ func (v variant) disturbed(t *testing.T, s *sight) {
 		return
 	}
 	nextTo := float64(slower)
-	if v.combination.user == "ordinary" { // for whom the kernel divides the cores among processes, or sessions
+	if s.undivided {
 		nextTo = crowded
 	}
 	for _, m := range []struct {

@@ -17,6 +17,7 @@ type sight struct {
 	late    float64 // seconds that the program ended after its time limit; below 0 before it
 	// How many times as long as before a hello took afterwards, and the run next door meanwhile.
 	hello, nextTo float64
+	undivided     bool // no control group divides the cores: they are the processes', or the sessions'
 }
 
 var seen []sight
@@ -61,15 +62,14 @@ func summary(seen []sight) string {
 			languages[r.name] = append(languages[r.name], lang)
 		}
 		at := r.name + " " + s.variant.combination.String()
-		c := cells[at]
+		c, why := cells[at], r.field("open", s.variant.words())
 		switch {
 		case s.failed:
 			c.failed++
 			total.failed++
 		case s.skipped != "":
 			skipped[s.skipped] = append(skipped[s.skipped], at+" "+lang)
-		case r.field("open", s.variant.words()) != "":
-			why := r.field("open", s.variant.words())
+		case why != "":
 			open[why] = append(open[why], at+" "+lang)
 			c.open++
 			total.open++
@@ -90,7 +90,7 @@ func summary(seen []sight) string {
 		for _, of := range combinations() {
 			switch c := cells[r.name+" "+of.String()]; {
 			case c.failed > 0:
-				fmt.Fprintf(&b, " **%d of %d** |", c.failed, c.held+c.failed)
+				fmt.Fprintf(&b, " **%d of %d** |", c.failed, c.held+c.open+c.failed)
 			case c.open > 0:
 				fmt.Fprintf(&b, " %d open |", c.open)
 			case c.held > 0:
