@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -205,28 +204,15 @@ func pythonCode(tc Toolchain) (library string, packages []string) {
 	return filepath.Join(prefix, "lib", minor), dirs
 }
 
-// hide puts an empty directory over each of dirs that holds anything, or may soon: where
-// others than its owner may write, it need not be empty when it is read.
+// hide puts an empty directory over each of dirs that is there, or that cannot be looked at. One
+// that is empty may soon hold something, and to look costs each run more than to hide it.
 func hide(dirs ...string) []sandbox.Mount {
 	var mounts []sandbox.Mount
 	for _, dir := range dirs {
-		if mayHoldAnything(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			mounts = append(mounts, sandbox.Mount{Target: dir})
 		}
 	}
 	return mounts
-}
-
-// mayHoldAnything takes what cannot be looked into for something that must not be seen.
-func mayHoldAnything(dir string) bool {
-	file, err := os.Open(dir)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
-	}
-	defer file.Close()
-	if _, err = file.Readdirnames(1); !errors.Is(err, io.EOF) {
-		return true
-	}
-	info, err := file.Stat()
-	return err != nil || info.Mode().Perm()&0o022 != 0
 }

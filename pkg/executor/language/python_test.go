@@ -163,13 +163,14 @@ print(json.dumps([[p for p in sys.path if "packages" in p and os.path.isdir(p) a
 	}
 }
 
-func TestHideOnlyWhatHoldsAnything(t *testing.T) {
-	empty, full := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(full, "x"), nil, 0o644); err != nil {
+func TestHideWhatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := []sandbox.Mount{{Target: full}}
-	if diff := cmp.Diff(want, hide(empty, full, empty+"/gone")); diff != "" {
+	want := []sandbox.Mount{{Target: dir}}
+	if diff := cmp.Diff(want, hide(dir, file, file+"/within", dir+"/gone")); diff != "" {
 		t.Errorf("hide (-want +got):\n%s", diff)
 	}
 }
