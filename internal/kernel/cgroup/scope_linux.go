@@ -17,7 +17,8 @@ import (
 // is born, groups beside it for what it starts, and the right over just these:
 //
 //	sandbox-run/<scope>/          cgroup.procs is init's
-//	  init/                       init is born here
+//	  init/                       init is born here, unless version 2 limits nothing:
+//	                              then a group may have both processes and groups
 //	  <name>/                     a Group; cgroup.procs is init's
 //
 // Version 1 checks the rights of whoever opened the tasks file, which are ours:
@@ -78,15 +79,18 @@ func (s *Scope) make(t *tree) error {
 	if err := t.handAllDown(path); err != nil {
 		return err
 	}
-	if err := t.base.mkdir(path + "/" + scopeInit); err != nil {
-		return err
-	}
 	if err := t.base.chown(path+"/cgroup.procs", s.owner); err != nil {
 		return err
 	}
+	if len(t.controllers()) > 0 {
+		path += "/" + scopeInit
+		if err := t.base.mkdir(path); err != nil {
+			return err
+		}
+	}
 	fault.Point("group of init made")
 	var err error
-	s.init, err = t.base.open(path+"/"+scopeInit, unix.O_PATH|unix.O_DIRECTORY)
+	s.init, err = t.base.open(path, unix.O_PATH|unix.O_DIRECTORY)
 	return err
 }
 
@@ -120,7 +124,10 @@ func (s *Scope) Delete() error {
 	}
 	path := t.place(s)
 	deadline := deleteDeadline()
-	err := t.remove(path+"/"+scopeInit, deadline)
+	var err error
+	if len(t.controllers()) > 0 {
+		err = t.remove(path+"/"+scopeInit, deadline)
+	}
 	fault.Point("group of init removed")
 	return errors.Join(err, t.remove(path, deadline), s.leave())
 }

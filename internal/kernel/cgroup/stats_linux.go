@@ -25,16 +25,19 @@ func (g *Group) Stats() (Stats, error) {
 	var s Stats
 	r := reader{group: g}
 	for _, t := range g.h.trees {
-		if err := t.base.access(t.path(g)); err != nil {
-			return Stats{}, err
-		}
-		r.t = t
+		r.t, r.there = t, false
 		if t.version == 2 {
 			r.source = Version2
 			r.unified(&s)
 		} else {
 			r.source = Version1
 			r.legacy(&s, g.limits)
+		}
+		if r.there {
+			continue
+		}
+		if err := t.base.access(t.path(g)); err != nil {
+			return Stats{}, err
 		}
 	}
 	if r.failed != nil {
@@ -65,6 +68,7 @@ type reader struct {
 	group  *Group
 	source Source
 	buf    [statBuffer]byte
+	there  bool  // a file of the tree was read
 	failed error // to read what is there
 }
 
@@ -77,6 +81,7 @@ func (r *reader) load(name string) []byte {
 		}
 		return nil
 	}
+	r.there = true
 	return data
 }
 

@@ -112,16 +112,21 @@ func (t *tree) handDown(prefix string, want []Controller, failed map[Controller]
 // used for. It is one write because older kernels wait for a grace period of RCU
 // in each.
 func (t *tree) handAllDown(path string) error {
-	var all []string
-	for _, c := range t.uses {
-		if c != CPUAccounting && c != Kill {
-			all = append(all, "+"+string(c))
-		}
-	}
+	all := t.controllers()
 	if t.version == 1 || len(all) == 0 {
 		return nil
 	}
-	return t.write(path+"/cgroup.subtree_control", strings.Join(all, " "))
+	return t.write(path+"/cgroup.subtree_control", "+"+strings.Join(all, " +"))
+}
+
+// controllers are those that must be handed down, by name.
+func (t *tree) controllers() (names []string) {
+	for _, c := range t.uses {
+		if c != CPUAccounting && c != Kill { // which every group has
+			names = append(names, string(c))
+		}
+	}
+	return names
 }
 
 // errNotAlone stops us from making room in a group that others live in.
