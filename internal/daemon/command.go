@@ -109,9 +109,13 @@ func (c Command) version() string {
 // serve is the whole life of a server.
 func (c Command) serve(cfg config.Config) error {
 	log := slog.New(slog.NewJSONHandler(c.Stderr, nil))
-	if !slices.ContainsFunc(c.Environ, func(kv string) bool { _, is := strings.CutPrefix(kv, "GOGC="); return is }) {
+	if !c.sets("GOGC") {
 		collectSeldom()
 	}
+	if !c.sets("GOMAXPROCS") {
+		leaveCores()
+	}
+	watchSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	untrace, err := tracing.Start(ctx, "sandbox-server", c.version(), os.Getenv)
@@ -134,6 +138,11 @@ func (c Command) serve(cfg config.Config) error {
 	}
 	defer d.reloadOnHangup()()
 	return d.Serve(ctx)
+}
+
+// sets tells whether a variable of the environment has a value.
+func (c Command) sets(name string) bool {
+	return slices.ContainsFunc(c.Environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
 // reloadOnHangup reads the keys anew at each SIGHUP, until stop is called.

@@ -180,7 +180,7 @@ func limits(c config.Config) (capacity.Limits, error) {
 	}
 	if l.Runs == 0 {
 		fit := l.MemoryBytes / c.MemoryBytes
-		l.Runs = int(max(1, min(int64(8*runtime.GOMAXPROCS(0)), fit)))
+		l.Runs = int(max(1, min(int64(8*cores), fit)))
 	}
 	return l, nil
 }
@@ -198,7 +198,7 @@ func (d *Daemon) warm(l capacity.Limits) sandbox.PoolOptions {
 	}
 	return sandbox.PoolOptions{
 		SingleUse: d.cfg.Server.Warm == config.WarmSingleUse, OneTenant: d.keys == nil,
-		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: runtime.GOMAXPROCS(0),
+		Containers: 4 * l.Runs, MemoryBytes: l.MemoryBytes / 8, Makers: cores,
 		Failed: func(err error) { d.log.Warn("a container could not be made ahead", "error", err) },
 	}
 }

@@ -88,7 +88,7 @@ enum {
 	SYS_close = 3, SYS_sendto = 44, SYS_recvmsg = 47, SYS_wait4 = 61,
 	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
 	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
-	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_getdents64 = 217,
+	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -108,7 +108,7 @@ enum {
 	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
 	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
 	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
-	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_getdents64 = 61,
+	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -424,6 +424,7 @@ __attribute__((noreturn, used)) void begin(u64 *stack)
 	// Whoever has started us may ignore signals, as nohup does, and that is passed on.
 	for (s32 signal = 1; signal <= 64; signal++)
 		call(SYS_rt_sigaction, signal, by_default, 0, 8); // not SIGKILL and SIGSTOP
+	call(SYS_prctl, 29 /* PR_SET_TIMERSLACK */, 50000, 0, 0); // how late they may wake may be another's, too
 	if (stack[0] > 1) {
 		if (stack[0] > 2) // asked which descriptors somebody forgot, and how many
 			quit(descriptors());

@@ -24,3 +24,10 @@ func collectSeldom() {
 	}
 	again(struct{}{})
 }
+
+// cores is how many there are for runs.
+var cores = runtime.GOMAXPROCS(0)
+
+// leaveCores has our own goroutines run on half of the cores at a time. Most of a run is the
+// program's: on more, what one goroutine hands to another wakes a thread that only finds it done.
+func leaveCores() { runtime.GOMAXPROCS((cores + 1) / 2) }
