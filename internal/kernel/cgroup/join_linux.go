@@ -1,10 +1,6 @@
 package cgroup
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
+import "os"
 
 // V2Dir is the directory of the group in the version 2 tree, for clone3 with
 // CLONE_INTO_CGROUP; false when there is no such tree. It stays valid until
@@ -50,15 +46,4 @@ func (g *Group) CloseJoinFiles() {
 		f.Close()
 	}
 	g.dir, g.tasks = nil, nil
-}
-
-// V2Procs opens the version 2 file to which a process writes "0" to move itself into the group,
-// beside [Group.TasksFiles]; nil when there is no such tree. The caller closes it.
-func (g *Group) V2Procs() (*os.File, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.dir == nil {
-		return nil, nil
-	}
-	return dir{g.dir}.open("cgroup.procs", unix.O_WRONLY)
 }

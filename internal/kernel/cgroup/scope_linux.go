@@ -112,6 +112,16 @@ func (s *Scope) Create(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
+// Withdraw takes the right to start processes in the group from its scope's init: the super-user
+// does, who may have no right over the files of others.
+func (g *Group) Withdraw() error {
+	t := g.scope.tree()
+	if t == nil {
+		return nil
+	}
+	return t.base.chown(t.file(g, "cgroup.procs"), 0)
+}
+
 // Delete removes the scope, and its share with the last one. Init must be dead and
 // the groups deleted. A scope that is gone is no error.
 func (s *Scope) Delete() error {

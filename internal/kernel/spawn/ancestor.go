@@ -1,6 +1,9 @@
 package spawn
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // AncestorLibrary is what makes a CPython (3.7 and later) that loads it, as the module
 // "ancestor", a server on descriptor 3 whose programs may [Program.Beget]. It is empty where
@@ -8,9 +11,16 @@ import "syscall"
 func AncestorLibrary() []byte { return ancestorLibrary }
 
 // Beget appends a fork of an ancestor: the child is born in the pid namespace that the ancestor
-// has entered for its children, and makes the calls that child appends, of which the last is
-// [Program.Return]. The program is for [Server.Beget].
-func (p *Program) Beget(child func()) { p.Fork("fork an interpreter", callBeget, nil, child) }
+// has entered for its children, and in a control group of version 2 unless that is nil, and makes
+// the calls that child appends, of which the last is [Program.Return]. The program is for
+// [Server.Beget].
+func (p *Program) Beget(cgroup *os.File, child func()) {
+	into := FD(-1)
+	if cgroup != nil {
+		into = p.File(int(cgroup.Fd()))
+	}
+	p.Fork("fork an interpreter", callBeget, []Arg{into}, child)
+}
 
 // Return has the child of an ancestor say that it has come back, close all descriptors but its
 // streams by closeRange, and go on as the interpreter that it is.

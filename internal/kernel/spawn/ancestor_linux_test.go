@@ -43,7 +43,7 @@ func TestDescendants(t *testing.T) {
 				}
 			}()
 			var p Program
-			p.Beget(func() { p.Call("inside", 3) })
+			p.Beget(nil, func() { p.Call("inside", 3) })
 			child, err := f.server.Beget(&p)
 			<-said
 			if got := text(err); got != tc.no {
@@ -72,7 +72,7 @@ func TestDescendantThatIsForgotten(t *testing.T) {
 		f.say(recordBytes(recordDone, 1, 2, 0))
 	}()
 	var p Program
-	p.Beget(func() { p.Call("inside", 3) })
+	p.Beget(nil, func() { p.Call("inside", 3) })
 	child, err := f.server.Beget(&p)
 	if err != nil {
 		t.Fatal(err)

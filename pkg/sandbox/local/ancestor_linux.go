@@ -54,7 +54,7 @@ const (
 )
 
 // ancestorLimits are an ancestor's own: it is none of the runs, and its children are in its group
-// until they have entered theirs.
+// until they have entered theirs, on version 1.
 var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 2 * (descendantsOnWay + 2)}
 
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
@@ -297,11 +297,10 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	if err != nil {
 		return err
 	}
-	procs, err := pr.group.cg.V2Procs()
-	if err != nil {
+	if err := pr.group.ofRoots(); err != nil {
 		return err
 	}
-	defer procs.Close()
+	group, _ := pr.group.cg.V2Dir()
 	pidfd, clocks, err := pr.c.spaces()
 	if err != nil {
 		return err
@@ -311,11 +310,8 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	pr.openStreamsInside(&ch, p)
 	namespaces := program.File(int(pidfd.Fd()))
 	program.Call("enter the pid namespace", unix.SYS_SETNS, namespaces, spawn.Value(unix.CLONE_NEWPID))
-	program.Beget(func() {
+	program.Beget(group, func() {
 		pr.group.enter(&program)
-		if procs != nil {
-			enterGroup(&program, procs)
-		}
 		a.foresee(&program)
 		if clocks != nil {
 			program.Call("enter the time namespace", unix.SYS_SETNS, program.File(int(clocks.Fd())), spawn.Value(unix.CLONE_NEWTIME))

@@ -22,6 +22,7 @@ type group struct {
 	cg        *cgroup.Group // nil when this host grants none
 	limits    sandbox.Limits
 	held      heldLimits
+	crowded   bool // one more than the limit may be in it, until settle
 	stopOOM   func()
 }
 
@@ -56,6 +57,7 @@ func (c *container) newGroup(l sandbox.Limits) (*group, error) {
 		limits.Processes = l.Processes
 		if l.Processes > 0 && len(g.hierarchy.HomeTasksFiles()) > 0 {
 			limits.Processes++ // init, while it forks
+			g.crowded = true
 		}
 	}
 	if g.held.cpu {
@@ -78,13 +80,8 @@ func (g *group) enter(p *spawn.Program) {
 		return
 	}
 	for _, f := range g.cg.TasksFiles() {
-		enterGroup(p, f)
+		p.Call("enter the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
 	}
-}
-
-// enterGroup appends the way into a group by one of its files.
-func enterGroup(p *spawn.Program, f *os.File) {
-	p.Call("enter the control group", unix.SYS_WRITE, p.File(int(f.Fd())), p.String("0"), spawn.Value(1))
 }
 
 // leave appends init's way back.
@@ -107,12 +104,25 @@ func (g *group) fork(p *spawn.Program, flags uintptr, child func()) {
 	p.ForkInto(dir, "fork", flags, spawn.Arg{}, child)
 }
 
-// settle takes back what was allowed while init was in the group to fork.
+// settle takes back what was allowed while somebody was in the group to fork.
 func (g *group) settle() error {
-	if !g.held.processes || g.limits.Processes == 0 || len(g.hierarchy.HomeTasksFiles()) == 0 {
+	if !g.crowded {
 		return nil
 	}
 	return g.cg.SetProcesses(g.limits.Processes)
+}
+
+// ofRoots lets root start the process, from a group of its own and with nothing to do what others
+// may not; who does is in the group, too, until it has forked.
+func (g *group) ofRoots() error {
+	if err := g.cg.Withdraw(); err != nil {
+		return err
+	}
+	if !g.held.processes || g.limits.Processes == 0 || g.crowded {
+		return nil
+	}
+	g.crowded = true
+	return g.cg.SetProcesses(g.limits.Processes + 1)
 }
 
 // onOOM calls kill when the kernel has killed for memory on version 1, where it

@@ -21,6 +21,8 @@ extern void PyOS_BeforeFork(void) __attribute__((weak)); // CPython 3.7
 extern void PyOS_AfterFork_Parent(void) __attribute__((weak));
 extern void PyOS_AfterFork_Child(void) __attribute__((weak));
 
+#define CLONE_INTO_CGROUP_ 0x200000000UL
+
 enum {
 	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
 #if defined(__x86_64__)
@@ -46,12 +48,15 @@ static __attribute__((noreturn, used)) void parent(void)
 }
 
 // conceive starts the parent, and returns when it has ended. It takes a number that no program
-// has so early, so that its child has the first one behind init, as others.
-static s64 conceive(void)
+// has so early, so that its child has the first one behind init, as others. Both are born in a
+// control group of version 2, if that is not negative: to move there holds up every fork and end
+// on the machine for a grace period of RCU.
+static s64 conceive(s64 cgroup)
 {
 	static s32 number = 299;
-	static struct { u64 flags, pidfd, child_tid, parent_tid, signal, stack, size, tls, set_tid, set_tids; } how;
-	how.flags = CLONE_VM_ | CLONE_VFORK_;
+	static struct { u64 flags, pidfd, child_tid, parent_tid, signal, stack, size, tls, set_tid, set_tids, cgroup; } how;
+	how.flags = CLONE_VM_ | CLONE_VFORK_ | (cgroup < 0 ? 0 : CLONE_INTO_CGROUP_);
+	how.cgroup = cgroup < 0 ? 0 : cgroup;
 	how.signal = SIGCHLD_;
 	how.stack = (u64)parent_stack;
 	how.size = sizeof parent_stack;
@@ -71,14 +76,14 @@ static s64 conceive(void)
 #endif
 }
 
-static s64 beget(void)
+static s64 beget(s64 cgroup)
 {
 	s32 status = 1;
 	if (__builtin_setjmp(born))
 		return 0;
 	child = 0;
 	PyOS_BeforeFork();
-	s64 pid = conceive();
+	s64 pid = conceive(cgroup);
 	while (pid > 0 && call(SYS_wait4, pid, &status, 0, 0) == EINTR_)
 		;
 	PyOS_AfterFork_Parent();

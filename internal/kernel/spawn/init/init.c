@@ -153,7 +153,7 @@ static __attribute__((noreturn)) void quit(int code)
 }
 
 static void put(u8 *p, u64 n);
-static s64 beget(void);
+static s64 beget(s64 cgroup);
 static void come_back(void);
 
 static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
@@ -279,7 +279,7 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 		else if (s->call == CALL_ADOPT)
 			ret = foster(forked = a[0]);
 		else if (s->call == CALL_BEGET)
-			ret = beget();
+			ret = beget(a[0]);
 		else if (s->call == CALL_RETURN)
 			come_back();
 		else
@@ -358,7 +358,7 @@ static s64 receive(void)
 #ifdef ANCESTOR
 void serve(void) { quit(126); }
 #else
-static s64 beget(void) { return -EINVAL_; }
+static s64 beget(s64 cgroup) { (void)cgroup; return -EINVAL_; }
 static void come_back(void) { quit(126); }
 
 // serve is the whole life of this program.
