@@ -112,13 +112,13 @@ func (s *Scope) Create(name string, l Limits) (*Group, error) {
 	return g, nil
 }
 
-// Withdraw takes the right to start processes in the group from its scope's init: the super-user
-// does, who may have no right over the files of others.
+// Withdraw takes from the init of the group's scope the right to start processes in it: root does,
+// who may have no right over what is another's.
 func (g *Group) Withdraw() error {
-	t := g.scope.tree()
-	if t == nil {
+	if g.scope == nil || g.scope.tree() == nil {
 		return nil
 	}
+	t := g.scope.tree()
 	return t.base.chown(t.file(g, "cgroup.procs"), 0)
 }
 

@@ -297,7 +297,7 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	if err != nil {
 		return err
 	}
-	if err := pr.group.ofRoots(); err != nil {
+	if err := pr.group.letRootIn(); err != nil {
 		return err
 	}
 	group, _ := pr.group.cg.V2Dir()

@@ -112,9 +112,9 @@ func (g *group) settle() error {
 	return g.cg.SetProcesses(g.limits.Processes)
 }
 
-// ofRoots lets root start the process, from a group of its own and with nothing to do what others
-// may not; who does is in the group, too, until it has forked.
-func (g *group) ofRoots() error {
+// letRootIn has root start the process in place of init: one who has no right over files of init's,
+// and who is in the group itself until it has forked.
+func (g *group) letRootIn() error {
 	if err := g.cg.Withdraw(); err != nil {
 		return err
 	}
