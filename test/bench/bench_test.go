@@ -158,10 +158,10 @@ func send(ctx context.Context, server *testenv.Server, req api.Request) (*api.Re
 	if err != nil {
 		return nil, err
 	}
-	result := &api.Result{}
 	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %.500s", resp.Status, answer)
 	}
+	result := &api.Result{}
 	if err := json.Unmarshal(answer, result); err != nil {
 		return nil, err
 	}

@@ -171,5 +171,6 @@ func (r *reader) io(s *Stats, name string) {
 	} else {
 		read, written = blkioBytes(data)
 	}
+	r.there = r.there || err == nil
 	s.IOReadBytes, s.IOWriteBytes = r.figure(read, err == nil), r.figure(written, err == nil)
 }
