@@ -9,7 +9,8 @@ import (
 
 // class is the containers that can stand for one another.
 type class struct {
-	want    Want
+	want    Want        // never changes
+	first   *Process    // Want.First of who asked last
 	wanted  bool        // some time
 	ready   []*prepared // oldest first
 	making  int

@@ -132,7 +132,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 		if c == nil {
 			continue
 		}
-		c.want.First = w.First
+		c.first = w.First
 		if i == 0 {
 			c.lineage.asked++
 		}
@@ -207,7 +207,7 @@ func (p *pool) class(w Want) *class {
 		return nil // so much of so many kinds is not wanted again
 	}
 	if c == nil {
-		c = &class{want: w, shrunk: time.Now()}
+		c = &class{want: w, first: w.First, shrunk: time.Now()}
 		p.classes[key] = c
 	}
 	return c
@@ -385,7 +385,7 @@ func (p *pool) make(c *class) {
 func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	ctx := context.WithoutCancel(p.ctx)
 	p.mu.Lock()
-	first := c.want.First
+	first := c.first
 	p.mu.Unlock()
 	timer := time.NewTimer(makeTimeout)
 	defer timer.Stop()
