@@ -73,6 +73,7 @@ type instance struct {
 	dir    string
 	client *client.Client
 	ready  map[string]int // containers by language, before the first run
+	open   map[string]int // descriptors by what they are, at the last look
 
 	mu     sync.Mutex
 	faults []string
@@ -95,6 +96,10 @@ func start(t *testing.T) *instance {
 	if *level == "restricted" { // which sees the host's root: no toolchain of root's home
 		settings = append(settings, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin")
 	}
+	if long() {
+		dropCaches(t)
+	}
+	keeps := kept()
 	server, err := testenv.Launch(binary, nil, settings...)
 	if err != nil {
 		t.Fatal(err)
@@ -106,6 +111,12 @@ func start(t *testing.T) *instance {
 			t.Errorf("the race detector has found something:%.20000s", found)
 		} else if err != nil {
 			t.Error(err)
+		}
+		if long() {
+			dropCaches(t)
+			if !testenv.Within(15*time.Second, func() bool { return !(kept() > keeps+heldElsewhere) }) {
+				t.Errorf("%s: %g when the server has ended, %g before it began", keptGroups, kept(), keeps)
+			}
 		}
 	})
 	if s.client, err = client.New(server.URL, client.Options{}); err != nil {

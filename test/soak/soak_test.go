@@ -27,6 +27,7 @@ func TestSoak(t *testing.T) {
 	log := kernelLog(t)
 	var after []int
 	var samples []sample
+	var open map[string]int // at the first rest
 	begun := time.Now()
 	m.each(t)
 	done, every := 0, max(30, min(200, *runs/50))
@@ -45,6 +46,9 @@ func TestSoak(t *testing.T) {
 	}
 	for {
 		samples, after = append(samples, s.rest(t)), append(after, done)
+		if open == nil {
+			open = s.open
+		}
 		if done >= *runs && *period == 0 || *period > 0 && time.Since(begun) > *period {
 			break
 		}
@@ -54,6 +58,7 @@ func TestSoak(t *testing.T) {
 	table, growing := judge(after, samples)
 	write(t, fmt.Sprintf("%d runs after the warm-up, %d places and %d clients, %v in all, seed %d; at rest %d times.\n\n%s\n%s",
 		done, m.places, 2*m.places, time.Since(begun).Round(time.Second), *seed, len(samples), table, s.verdicts()))
+	t.Logf("descriptors that are more than at the first rest: %q", opened(open, s.open))
 	for _, g := range growing {
 		t.Error(g)
 	}
