@@ -104,6 +104,7 @@ func roomTaken() (taken int64) {
 	counted, kept := map[unix.Fsid]bool{}, map[string]bool{}
 	for _, c := range combinations() {
 		kept[c.data()] = true
+		kept[c.data()+behind] = true
 	}
 	for _, dir := range append(slices.Sorted(maps.Keys(kept)), "/tmp", "/run", "/dev/shm") {
 		var s unix.Statfs_t

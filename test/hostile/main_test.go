@@ -125,6 +125,9 @@ func (c *combination) data() string {
 	return filepath.Join(work, "data-"+c.user)
 }
 
+// behind ends the name of the directory in which the server behind a remote one keeps things.
+const behind = "-behind"
+
 // speaks tells whether the combination's server, which it starts, has a language.
 func (c *combination) speaks(t *testing.T, lang string) bool {
 	t.Helper()
@@ -213,7 +216,7 @@ func (c *combination) start(t *testing.T) {
 		}
 	}
 	if c.runtime == "remote" {
-		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+"-behind")...); err != nil {
+		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+behind)...); err != nil {
 			t.Fatal(err)
 		}
 		settings = append(settings, "SANDBOX_REMOTE="+c.behind.URL)
