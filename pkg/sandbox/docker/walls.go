@@ -142,7 +142,7 @@ func (r *Runtime) isolation() sandbox.Isolation {
 
 // warn fills in what is weaker than the defaults promise.
 func (r *Runtime) warn(i *sandbox.Isolation) {
-	i.Warnings = append([]string{"disk is degraded: /workspace, /tmp and /dev/shm may each hold that much"}, r.warnings...)
+	i.Warnings = append([]string{"disk is degraded: /workspace, /tmp and /dev/shm may each hold that much, and /build and build caches what compilers may"}, r.warnings...)
 	var weak []string
 	for _, name := range []string{sandbox.LimitMemory, sandbox.LimitCPUs, sandbox.LimitCPUTime, sandbox.LimitProcesses} {
 		if s := i.Limits[name]; s != api.Enforced {
