@@ -4,7 +4,7 @@
 #
 #   evaluate.sh [ROUNDS [PATIENCE]]
 #
-# 40 rounds, and up to 600 seconds of waiting for moments without other work.
+# 100 rounds, and up to 600 seconds of waiting for moments without other work.
 # For Debian, as root. It installs the technologies by apt, and says so before;
 # everything else lives in a temporary folder and a control group of its own and
 # is gone at the end. With EVALUATE_ROOTFS a Debian tree with python3 is used
@@ -12,7 +12,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-readonly rounds=${1:-40}
+readonly rounds=${1:-100}
 readonly patience=${2:-600}
 readonly parts=$PWD/scripts/evaluate
 readonly subject=$PWD/bin/sandbox-run

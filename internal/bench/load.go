@@ -43,7 +43,7 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 	loads := make([]Load, len(contenders))
 	for range turns {
 		for i, c := range contenders {
-			before, err := busy()
+			before, err := Busy()
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +51,7 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", c.Name, err)
 			}
-			after, err := busy()
+			after, err := Busy()
 			if err != nil {
 				return nil, err
 			}
@@ -62,8 +62,8 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 	return loads, nil
 }
 
-// busy is how long the machine's processors have worked, all of them together: proc_stat(5).
-func busy() (time.Duration, error) {
+// Busy is how long the machine's processors have worked, all of them together: proc_stat(5).
+func Busy() (time.Duration, error) {
 	// user, nice, system, idle, iowait, irq, softirq, in ticks that are 10 ms for every program.
 	const tick, idle, iowait, last = 10 * time.Millisecond, 3, 4, 6
 	text, err := os.ReadFile("/proc/stat")

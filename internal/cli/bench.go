@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/bench"
-	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -122,7 +121,7 @@ func (a *app) bench(args []string) (int, error) {
 	if f.JSON {
 		return exitOK, a.printJSON(map[string]any{"rounds": f.rounds(), "idle_ms": milliseconds(f.idle()), "programs": b.rows})
 	}
-	return exitOK, a.print(b.table(cfg))
+	return exitOK, a.print(b.table())
 }
 
 func (f *benchFlags) rounds() int {
@@ -185,6 +184,7 @@ type benchmark struct {
 	where  string
 	notify func(string)
 	rows   []benchRow
+	walls  string // the runtime and level of the runs
 }
 
 // measure measures every program whose language is here.
@@ -222,16 +222,19 @@ func (b *benchmark) program(ctx context.Context, p bench.Program, tc language.To
 		return row, err
 	}
 	var warm []bool
-	run := func(ctx context.Context, n int64) (wasReady bool, err error) {
+	run := func(ctx context.Context, n int64) (*api.Result, error) {
 		result, err := b.runner.Run(ctx, Job{Request: b.request(p, n)}, func(api.Event) error { return nil })
 		if err == nil && result.Status != api.StatusOK {
 			err = fmt.Errorf("%s: %s", result.Status, result.Message)
 		}
-		return err == nil && result.Meta.Warm, err
+		return result, err
 	}
 	ready := bench.Contender{Name: b.where, Do: func(ctx context.Context, n int64) error {
-		was, err := run(ctx, n)
-		warm = append(warm, was)
+		result, err := run(ctx, n)
+		if err == nil {
+			warm = append(warm, result.Meta.Warm)
+			b.walls = result.Meta.Runtime + ", isolation " + result.Meta.IsolationLevel
+		}
 		return err
 	}}
 	turns := bench.Turns{Rounds: b.flags.rounds(), WarmUp: 3, Idle: b.flags.idle()}
@@ -279,6 +282,9 @@ func (b *benchmark) load(ctx context.Context, p bench.Program, tc language.Toolc
 // oneCall is this tool, as a person calls it.
 func (b *benchmark) oneCall(p bench.Program, self, dir string) bench.Contender {
 	args := []string{self, "--quiet", "--lang", p.Language}
+	if b.flags.Server != nil {
+		args = append(args, "--server", *b.flags.Server)
+	}
 	if b.flags.CPUs != nil {
 		args = append(args, "--cpus", fmt.Sprint(float64(*b.flags.CPUs)))
 	}
@@ -314,10 +320,10 @@ func compare(s, bare bench.Series) benchComparison {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // table is what people read.
-func (b *benchmark) table(cfg config.Config) string {
+func (b *benchmark) table() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s, isolation %s, %d cores; %d rounds in turns, %v of rest before each; milliseconds\n\n",
-		cfg.Runtime, cfg.Isolation, runtime.NumCPU(), b.flags.rounds(), b.flags.idle())
+	fmt.Fprintf(&out, "%s, %d cores; %d rounds in turns, %v of rest before each; milliseconds\n\n",
+		b.walls, runtime.NumCPU(), b.flags.rounds(), b.flags.idle())
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\tbare p50\tp95\tready p50\tp95\tp99\tof bare\tone call p50\tof bare\t")
 	for _, r := range b.rows {
@@ -341,7 +347,11 @@ func (b *benchmark) table(cfg config.Config) string {
 		}
 		fmt.Fprintf(&out, "  %s: %s\n", r.Program, printable(strings.Join(commands, " && ")))
 	}
-	fmt.Fprintf(&out, "ready: %s, each container for one run; one call: sandbox-run, with a container that it makes. Each run has a source of its own.\n", b.where)
+	oneCall := "a container that it makes"
+	if b.flags.Server != nil {
+		oneCall = "one of the server's"
+	}
+	fmt.Fprintf(&out, "ready: %s, each container for one run; one call: sandbox-run, with %s. Each run has a source of its own.\n", b.where, oneCall)
 	return out.String()
 }
 

@@ -303,8 +303,8 @@ func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	if p == nil {
 		return nil
 	}
-	p.mu.Lock()
 	key, _ := w.key()
+	p.mu.Lock()
 	c := p.classes[key]
 	p.mu.Unlock()
 	if c == nil {

@@ -116,6 +116,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 	if p == nil {
 		return nil
 	}
+	wants = described(wants)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {

@@ -1,6 +1,10 @@
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+)
 
 // Want is a container that is wanted.
 type Want struct {
@@ -11,12 +15,31 @@ type Want struct {
 	// container that was made for another will do.
 	First *Process
 
-	kept bool // it has worked for the spec's tenant
+	kept bool   // it has worked for the spec's tenant
+	rest string // what described found, or empty
 }
 
 // key is equal for two that one container may stand for: all of what it is made of, and
 // of what was started in it.
 func (w Want) key() (key string, ok bool) {
+	if w.rest == "" {
+		w.rest = w.describe()
+	}
+	return strconv.FormatBool(w.kept) + strconv.Quote(w.Spec.Tenant) + w.rest, w.rest != ""
+}
+
+// described are wants whose keys take no time: they are asked for where others wait.
+func described(wants []Want) []Want {
+	wants = slices.Clone(wants)
+	for i := range wants {
+		wants[i].rest = wants[i].describe()
+	}
+	return wants
+}
+
+// describe is all that a key is made of but whom it is for; empty where that cannot be told from
+// others.
+func (w Want) describe() string {
 	type ahead struct {
 		Process
 		Stdin, Stdout, Stderr, TTY, Work, Awake struct{} // hide what is the run's
@@ -27,12 +50,15 @@ func (w Want) key() (key string, ok bool) {
 	of := struct {
 		Spec  Spec
 		Ahead *ahead
-		Kept  bool
-	}{Spec: w.Spec, Kept: w.kept}
+	}{Spec: w.Spec}
+	of.Spec.Tenant = ""
 	if w.Ahead != nil {
 		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet, Again: w.Ahead.Again}
 		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)
 	}
 	b, err := json.Marshal(of)
-	return string(b), err == nil // a limit that is no number is nobody else's
+	if err != nil { // a limit that is no number is nobody else's
+		return ""
+	}
+	return string(b)
 }

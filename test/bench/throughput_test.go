@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -39,6 +40,7 @@ func TestThroughput(t *testing.T) {
 			}}
 			var workers int
 			lines := [2]bench.Line{{Name: "bare"}, {Name: "sandbox-server"}}
+			waits := [4]bench.Line{{Name: "bare p50"}, {Name: "sandbox-server p50"}, {Name: "bare p99"}, {Name: "sandbox-server p99"}}
 			for field := range strings.SplitSeq(numbers, ",") {
 				if _, err := fmt.Sscan(field, &workers); err != nil || workers < 1 {
 					t.Fatalf("-clients %s", *clients)
@@ -55,20 +57,24 @@ func TestThroughput(t *testing.T) {
 					t.Fatal(err)
 				}
 				outside, inside := loads[0], loads[1]
-				calm, err := through.Arrive(t.Context(), 0.7*inside.Rate(), max(*slice, time.Second))
+				calm, err := through.Arrive(t.Context(), 0.7*inside.Rate(), max(time.Duration(*turns)**slice, time.Second))
 				if err != nil {
 					t.Fatal(err)
 				}
-				for i, l := range loads {
-					lines[i].X, lines[i].Y = append(lines[i].X, float64(workers)), append(lines[i].Y, l.Rate())
-				}
 				ms := func(s bench.Series, q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
+				add := func(l *bench.Line, y float64) { l.X, l.Y = append(l.X, float64(workers)), append(l.Y, y) }
+				for i, l := range loads {
+					add(&lines[i], l.Rate())
+					add(&waits[i], ms(l.Series, 0.5))
+					add(&waits[i+2], ms(l.Series, 0.99))
+				}
 				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
 					inside.Rate()/outside.Rate(), 1000*outside.CPUEach().Seconds(), 1000*inside.CPUEach().Seconds(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
 			}
-			draw(t, "throughput-"+strings.ReplaceAll(p.Name, " ", "-"), bench.Plot{
-				Title: p.Name + ", each with a source of its own", X: "clients", Y: "runs a second", Lines: lines[:], LogX: true,
-			})
+			name := strings.ReplaceAll(p.Name, " ", "-")
+			title := p.Name + ", each with a source of its own"
+			draw(t, "throughput-"+name, bench.Plot{Title: title, X: "clients", Y: "runs a second", Lines: lines[:], LogX: true})
+			draw(t, "latency-"+name, bench.Plot{Title: title, X: "clients that saturate the machine", Y: "ms", Lines: waits[:], LogX: true})
 		})
 	}
 	report(t, fmt.Sprintf("Runs a second, %d turns of %v", *turns, *slice), table.String())
@@ -80,7 +86,7 @@ func draw(t *testing.T, name string, p bench.Plot) {
 	if *plots == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(*plots, name+".svg"), []byte(p.SVG()), 0o644); err != nil {
+	if err := errors.Join(os.MkdirAll(*plots, 0o755), os.WriteFile(filepath.Join(*plots, name+".svg"), []byte(p.SVG()), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 }
