@@ -28,7 +28,11 @@ func (a *app) posture(ctx context.Context, cfg config.Config, asJSON bool) (code
 		for _, l := range p.Lines {
 			seen[l.Key] = l.Value
 		}
-		return code, a.printJSON(map[string]any{"runtime": cfg.Runtime, "isolation": p.Isolation.Level, "posture": seen, "faults": append([]string{}, faults...)})
+		report := map[string]any{"runtime": cfg.Runtime, "isolation": p.Isolation.Level, "posture": seen, "faults": append([]string{}, faults...)}
+		if len(faults) > 0 {
+			report["mend"] = p.Mend()
+		}
+		return code, a.printJSON(report)
 	}
 	var b strings.Builder
 	for _, l := range p.Lines {
@@ -38,7 +42,9 @@ func (a *app) posture(ctx context.Context, cfg config.Config, asJSON bool) (code
 	for _, fault := range faults {
 		fmt.Fprintf(&b, "%s %s\n", paint.text(styleRed, "not as it should be:"), printable(fault))
 	}
-	if len(faults) == 0 {
+	if len(faults) > 0 {
+		fmt.Fprintf(&b, "What to do: %s\n", p.Mend())
+	} else {
 		fmt.Fprintf(&b, "%s\n", paint.text(styleGreen, fmt.Sprintf("isolation %s: all of it is as it should be", p.Isolation.Level)))
 	}
 	return code, a.print(b.String())

@@ -31,10 +31,16 @@ func (d *Daemon) inspect(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return err
+		return fmt.Errorf("nothing is served where nobody knows what holds: %w", err)
 	}
-	if faults := p.Faults(); len(faults) > 0 {
-		return fmt.Errorf("the isolation of this host is not what it should be, so nothing is served; sandbox-run doctor --posture shows all of it: %s", strings.Join(faults, "; "))
+	faults := p.Faults()
+	if len(faults) == 0 {
+		return nil
 	}
-	return nil
+	const told = 5
+	text := strings.Join(faults[:min(told, len(faults))], "; ")
+	if more := len(faults) - told; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Errorf("the isolation of this host is not what it should be, so nothing is served: %s. What to do: %s", text, p.Mend())
 }

@@ -107,9 +107,6 @@ func (p *prober) surroundings() error {
 	return nil
 }
 
-// namespaceKinds are the files of /proc/PID/ns.
-var namespaceKinds = []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}
-
 // namespaces are told by their inode numbers, which the host compares with its own.
 func (p *prober) namespaces() error {
 	for _, kind := range namespaceKinds {
@@ -220,18 +217,11 @@ func (p *prober) shown(key, file string) {
 	}
 }
 
-// families are the socket families that Linux has numbers for, and some that it has not.
-const families = 51
-
 // sockets are the families and types of which a socket can be made.
 func (p *prober) sockets() error {
-	types := []struct {
-		name  string
-		value uint64
-	}{{"stream", unix.SOCK_STREAM}, {"dgram", unix.SOCK_DGRAM}, {"raw", unix.SOCK_RAW}, {"seqpacket", unix.SOCK_SEQPACKET}, {"packet", unix.SOCK_PACKET}}
 	for family := range families {
 		var calls [][7]uint64
-		for _, kind := range types {
+		for _, kind := range socketTypes {
 			calls = append(calls, [7]uint64{syscall.SYS_SOCKET, uint64(family), kind.value | unix.SOCK_CLOEXEC})
 		}
 		results, err := p.call(calls)
@@ -239,7 +229,7 @@ func (p *prober) sockets() error {
 			return err
 		}
 		var words []string
-		for i, kind := range types {
+		for i, kind := range socketTypes {
 			words = append(words, kind.name+" "+word(results[i]))
 			if results[i] > 2 {
 				if _, err := p.call([][7]uint64{{syscall.SYS_CLOSE, uint64(results[i])}}); err != nil {
@@ -252,30 +242,25 @@ func (p *prober) sockets() error {
 	return nil
 }
 
-// systemCalls asks for each number with arguments that nothing can be done with, all
-// bits set. Left out are the few that need no arguments to end the prober, to stop it for
-// ever or to make a second one of it, and sync, which writes the disks of the host.
+// systemCalls asks what the policy is held against.
 func (p *prober) systemCalls() error {
-	var numbers []uint64
-	for n := range uint64(numbersAsked) {
-		if !slices.Contains(fatal, n) {
-			numbers = append(numbers, n)
-		}
+	f, err := p.seen.filter()
+	if err != nil {
+		return err
 	}
-	for part := range slices.Chunk(numbers, 512) {
+	for part := range slices.Chunk(f.questions(), 512) {
 		calls := make([][7]uint64, len(part))
-		for i, n := range part {
-			calls[i] = [7]uint64{n, allBits, allBits, allBits, allBits, allBits, allBits}
+		for i, q := range part {
+			calls[i][0] = uint64(q.number)
+			copy(calls[i][1:], q.args[:])
 		}
 		results, err := p.call(calls)
 		if err != nil {
-			return fmt.Errorf("system calls %d to %d: %w", part[0], part[len(part)-1], err)
+			return fmt.Errorf("system calls from %s to %s: %w", part[0].key, part[len(part)-1].key, err)
 		}
-		for i, n := range part {
-			p.seen.add(fmt.Sprintf("call %d", n), "%s", word(results[i]))
+		for i, q := range part {
+			p.seen.add(q.key, "%s", word(results[i]))
 		}
 	}
 	return nil
 }
-
-const numbersAsked = 1024

@@ -2,12 +2,11 @@ package posture
 
 import (
 	"fmt"
-	"runtime"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -24,12 +23,26 @@ func (p *Posture) Faults() (faults []string) {
 			faults = append(faults, fmt.Sprintf("%s is %q: %s", l.Key, l.Value, want))
 		}
 	}
-	for _, key := range needed {
-		if p.Value(key) == "" && !(p.ownKernel() && key == "status NoNewPrivs") { // which gVisor's /proc has not
+	for _, key := range p.needed() {
+		if !p.saw(key) {
 			faults = append(faults, key+" was not seen: what nobody has looked at is not in order")
 		}
 	}
-	return append(faults, p.calls()...)
+	return append(faults, p.filtered()...)
+}
+
+// Mend says what to do where there are faults.
+func (p *Posture) Mend() string {
+	what := "see sandbox-run doctor for what this host lacks, and try a newer kernel, or SANDBOX_ISOLATION=restricted"
+	switch {
+	case p.engine():
+		what = "see whether the engine's settings change what its containers get: its runtime, its profile for seccomp, daemon.json"
+	case p.Runtime != "local":
+		what = "see whether another version of the runtime does better, or SANDBOX_TYPE=local"
+	case !p.full():
+		what = "see sandbox-run doctor for what this host lacks, and try a newer kernel"
+	}
+	return what + ". If that is no help it is a fault of sandbox-run: please report all that sandbox-run doctor --posture prints"
 }
 
 // sealed is whether a file can be made in the build directory in the run phase. Where the
@@ -38,7 +51,48 @@ func (p *Posture) Faults() (faults []string) {
 const sealed = "writes " + sandbox.BuildDir
 
 // needed are lines without which nothing is proven.
-var needed = []string{"outside", "descriptors", sealed, "environment", "status Uid", "status CapEff", "status CapBnd", "status NoNewPrivs", "status Seccomp", "socket 2", "call 0", "call 1023"}
+func (p *Posture) needed() []string {
+	keys := []string{"outside", "descriptors", sealed, "environment", "process leads"}
+	status := slices.Concat(capabilities, []string{"Uid", "Gid", "Groups", "Umask", "NoNewPrivs", "Seccomp"})
+	if p.ownKernel() { // gVisor's /proc has not all of it
+		status = []string{"Uid", "CapEff", "CapBnd", "Seccomp"}
+	} else {
+		for _, limit := range rlimits {
+			keys = append(keys, "limit "+limit.name)
+		}
+	}
+	for _, key := range status {
+		keys = append(keys, "status "+key)
+	}
+	for family := range families {
+		keys = append(keys, fmt.Sprintf("socket %d", family))
+	}
+	if p.full() && p.enforced("namespaces") && !p.ownKernel() {
+		for _, kind := range namespaceKinds {
+			keys = append(keys, "namespace "+kind)
+		}
+		for _, target := range mounted {
+			keys = append(keys, "mount "+target)
+		}
+	}
+	return keys
+}
+
+// saw tells whether there is a line, which may be empty.
+func (p *Posture) saw(key string) bool {
+	return slices.ContainsFunc(p.Lines, func(l Line) bool { return l.Key == key })
+}
+
+// mounted are the mount points that each container has, whatever else there is.
+var mounted = []string{"/", sandbox.WorkspaceDir, sandbox.BuildDir, sandbox.TempDir, "/dev/shm", "/proc"}
+
+// rlimits are the limits that each program has, and the most that they may be: soft and hard.
+// Those of its time, its files, its memory and its processes are there where nothing else
+// holds them; others are inherited.
+var rlimits = []struct{ name, most string }{
+	{"core file size", "1 1"}, {"locked memory", "65536 65536"}, {"msgqueue size", "0 0"}, {"pending signals", "1024 1024"},
+	{"nice priority", "0 0"}, {"realtime priority", "0 0"}, {"stack size", "8388608 unlimited"}, {"open files", fmt.Sprintf("%d %[1]d", limits.OpenFiles)},
+}
 
 func (p *Posture) enforced(mechanism string) bool {
 	return p.Isolation.Mechanisms[mechanism] == api.Enforced
@@ -66,8 +120,14 @@ func (p *Posture) fault(l Line) string {
 		return "a program is given the variables of the request and no others"
 	case kind == "status":
 		return p.statusFault(what, l.Value)
-	case l.Key == "limit core file size" && l.Value != "1 1" && !p.ownKernel():
-		return "nothing dumps core, and no crash starts a handler of the host's: it takes a limit of one byte"
+	case kind == "limit" && !p.ownKernel():
+		return p.limitFault(what, l.Value)
+	case l.Key == "process leads" && l.Value != "session true, group true" && !p.ownKernel():
+		return "a program leads a session of its own, and its signals reach nobody else's"
+	case l.Key == "process oom_score_adj" && p.Runtime == "local" && !atMost("500", l.Value):
+		return "without memory the kernel is to end a program first"
+	case l.Key == "hostname" && l.Value != sandbox.Hostname && p.full() && p.enforced("namespaces") && !p.ownKernel():
+		return "the name of this machine is nobody's to know"
 	case kind == "mount" && p.full() && p.enforced("namespaces"):
 		return p.mountFault(what, l.Value)
 	case l.Key == "namespace user" && p.engine(): // has its own where the operator has chosen userns-remap
@@ -87,80 +147,86 @@ func (p *Posture) fault(l Line) string {
 		}
 	case kind == "writes" && l.Value == "works":
 		return "a lever that reaches beyond the program"
-	case kind == "socket":
-		return p.socketFault(what, l.Value)
-	case kind == "outside" && p.Runtime == "local":
+	case kind == "outside":
 		return p.outsideFault(what, l.Value)
 	}
 	return ""
-}
-
-// outsideFault says what is wrong with what the host sees of a process of local's.
-func (p *Posture) outsideFault(what, value string) string {
-	who, what, _ := strings.Cut(what, " ")
-	switch {
-	case who == "" && value != "seen":
-		return "nothing is known of a process that the host does not see"
-	case who == "limits" && p.enforced("cgroup"):
-		return "nothing is known of control groups that cannot be read"
-	case (who == "init" || who == "process") && what == "":
-		return "nothing is known of a process whose status cannot be read"
-	case who == "memory" && p.Isolation.Limits[sandbox.LimitMemory] == api.Enforced && value != mebibytes(limits.MemoryBytes),
-		who == "processes" && p.enforced("cgroup") && value != fmt.Sprint(limits.Processes),
-		who == "cores" && p.Isolation.Limits[sandbox.LimitCPUs] == api.Enforced && value != fmt.Sprint(limits.CPUs):
-		return "its control groups hold another limit"
-	case who == "process" && what == "user" && p.enforced("uid") && value != "its own":
-		return "a program has a user of its own"
-	case who == "process" && what == "descriptors" && strange(value):
-		return "a program has its streams and what it opens itself, and nothing of the host's"
-	case who == "process" && what == "NoNewPrivs" && value != "1":
-		return "executing a file gives no rights"
-	case who == "process" && slices.Contains([]string{"CapEff", "CapBnd", "Seccomp"}, what):
-		return p.statusFault(what, value)
-	case what == "namespaces of ours" && p.full() && slices.ContainsFunc(strings.Fields(value), func(n string) bool { return hostly(who, n) }):
-		return "no namespace but that of time is the host's"
-	}
-	return ""
-}
-
-// strange tells whether a process has something open that neither is a stream nor what the init that
-// looks opens for itself.
-func strange(descriptors string) bool {
-	return slices.ContainsFunc(strings.Split(descriptors, ", "), func(some string) bool {
-		_, kind, _ := strings.Cut(some, " ")
-		return !slices.Contains([]string{"pipe", "anon_inode", "/dev/null"}, kind)
-	})
-}
-
-// mebibytes writes an amount of memory.
-func mebibytes(n int64) string { return fmt.Sprintf("%g MiB", float64(n)/(1<<20)) }
-
-// hostly tells whether a kind of namespace that a process has in common with the host, or what stands
-// in its place where that cannot be seen, should not be. Init may be out of sight, and sees the
-// host's control groups.
-func hostly(who, kind string) bool {
-	if who == "process" {
-		return kind != "time"
-	}
-	return slices.Contains([]string{"ipc", "mnt", "net", "pid", "user", "uts"}, kind)
 }
 
 func (p *Posture) statusFault(what, value string) string {
 	switch {
 	case slices.Contains(capabilities, what) && what != "CapBnd" && strings.Trim(value, "0") != "":
 		return "a program has no capabilities"
-	case what == "CapBnd" && strings.Trim(value, "0") != "" && p.full() && !p.enforced("vm"):
+	case what == "CapBnd" && strings.Trim(value, "0") != "" && !p.enforced("vm") && (p.full() || p.enforced("uid") && p.own.mayBound):
 		return "a program can never have capabilities"
-	case what == "NoNewPrivs" && value != "1" && p.enforced("no_new_privs"):
+	case what == "NoNewPrivs" && value != "1":
 		return "executing a file gives no rights"
 	case what == "Seccomp" && value != "2" && p.enforced("seccomp"):
 		return "a filter is installed"
-	case what == "Groups" && len(strings.Fields(value)) > 1:
+	case what == "Groups" && len(strings.Fields(value)) > 1 && p.mayDropGroups():
 		return "a program is in one group"
 	case what == "Uid" && slices.Contains(strings.Fields(value), "0"):
-		return "a program is not root"
+		return "a program is not root; who starts us as root gives us CHOWN, KILL, SETGID and SETUID, so that it is somebody else"
+	case what == "Gid" && slices.Contains(strings.Fields(value), "0") && (p.full() || p.enforced("uid")): // else it has our own group
+		return "a program is not in root's group"
+	case what == "Umask" && value != "0022" && !p.ownKernel():
+		return "others may write what a program makes"
 	}
 	return ""
+}
+
+// mayDropGroups tells whether a program's user is ours to choose: an ordinary user keeps the groups
+// that it is in, of which nobody may give up one to whose members something is closed.
+func (p *Posture) mayDropGroups() bool { return p.Runtime != "local" || p.enforced("uid") }
+
+// limitFault says what is wrong with a limit of the process's own.
+func (p *Posture) limitFault(name, value string) string {
+	for _, l := range rlimits {
+		switch {
+		case l.name != name:
+		case name == "core file size" && value != l.most:
+			return "nothing dumps core, and no crash starts a handler of the host's: it takes a limit of one byte"
+		case !atMost(value, l.most) && (p.Runtime == "local" || !slices.Contains([]string{"nice priority", "realtime priority", "stack size"}, name)):
+			return "a program is to have no more than " + l.most
+		}
+	}
+	most := ""
+	switch {
+	case p.Runtime != "local":
+	case name == "file size" && !p.full():
+		most = fmt.Sprintf("%d %[1]d", disk.Bytes)
+	case name == "data size" && p.Isolation.Limits[sandbox.LimitMemory] == api.Sampled:
+		most = fmt.Sprintf("%d %[1]d", 2*limits.MemoryBytes) // a little later than who samples
+	case name == "processes" && p.Isolation.Limits[sandbox.LimitProcesses] == api.Enforced && p.unlimited("outside processes"):
+		most = fmt.Sprintf("%d %[1]d", limits.Processes)
+	}
+	if most != "" && !atMost(value, most) {
+		return "nothing else holds it, and it is to be no more than " + most
+	}
+	return ""
+}
+
+// unlimited tells whether a figure of the control groups is none.
+func (p *Posture) unlimited(key string) bool { return slices.Contains([]string{"", "0"}, p.Value(key)) }
+
+// atMost compares figures, separated by spaces, one by one.
+func atMost(value, most string) bool {
+	got, want := strings.Fields(value), strings.Fields(most)
+	for i := range want {
+		if i >= len(got) || figure(got[i]) > figure(want[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// figure reads one. What is none is more than any.
+func figure(word string) float64 {
+	n, err := strconv.ParseFloat(word, 64)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return n
 }
 
 // writable are the mount points of a container that programs can write to.
@@ -191,6 +257,8 @@ func (p *Posture) mountFault(target, how string) string {
 		return "device nodes could be opened"
 	case !within && !slices.Contains(options, "ro"):
 		return "it could be written to"
+	case target == "/proc" && (kind != "proc" || !slices.Contains(options, "noexec")):
+		return "it is where the kernel tells of the container's own processes"
 	}
 	return ""
 }
@@ -221,39 +289,4 @@ func (p *Posture) readFault(name string) string {
 		return ""
 	}
 	return "it tells about the host"
-}
-
-// socketFault: without a network AF_UNIX alone is left.
-func (p *Posture) socketFault(family, value string) string {
-	if !p.enforced("seccomp") || family == "1" || !strings.Contains(value, "works") {
-		return ""
-	}
-	return "without a network there are sockets of AF_UNIX alone"
-}
-
-// calls holds the answers to system calls against the policy.
-func (p *Posture) calls() (faults []string) {
-	if !p.enforced("seccomp") {
-		return nil
-	}
-	arch, err := seccomp.ArchOf(runtime.GOARCH)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	policy, err := seccomp.NewInterpreter(seccomp.Default(seccomp.Options{Restricted: !p.full(), AllowAffinity: true}), arch)
-	if err != nil {
-		return []string{err.Error()}
-	}
-	for _, l := range p.Lines {
-		number, isCall := strings.CutPrefix(l.Key, "call ")
-		n, err := strconv.Atoi(number)
-		if !isCall || err != nil {
-			continue
-		}
-		action, why := policy.Decide(n, [6]uint64{allBits, allBits, allBits, allBits, allBits, allBits})
-		if errno, fails := action.Errno(); fails && l.Value != errno.String() {
-			faults = append(faults, fmt.Sprintf("system call %d (%s) answers %s: the policy refuses it with %s %s", n, arch.Name(n), l.Value, errno, why))
-		}
-	}
-	return faults
 }

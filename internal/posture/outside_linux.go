@@ -12,7 +12,10 @@ import (
 	"strings"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/landlock"
 )
 
 // outside looks at the prober from the host, which programs cannot deceive: by the name of its
@@ -81,6 +84,19 @@ func (p *Posture) host(who string, pid int, own map[string]string) map[string]st
 	p.add("outside "+who+" namespaces of ours", "%s", ours(pid))
 	p.add("outside "+who+" descriptors", "%s", descriptors(pid))
 	return status
+}
+
+// ofOurs is what we have ourselves. What cannot be read is taken for what lets a sandbox have
+// the least excuse.
+func ofOurs() own {
+	status, err := statusOf(os.Getpid())
+	held, err2 := strconv.ParseUint(status["CapEff"], 16, 64)
+	if err != nil || err2 != nil {
+		held = allBits
+	}
+	has := func(capability int) bool { return held>>capability&1 == 1 }
+	version, _ := landlock.ABI() // 0 with an error: there is none
+	return own{mayBound: has(unix.CAP_SETPCAP), mayTrace: has(unix.CAP_SYS_PTRACE), landlock: version}
 }
 
 // statusOf reads /proc/PID/status.

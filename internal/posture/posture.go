@@ -18,6 +18,16 @@ type Posture struct {
 	// Isolation is what the runtime says of the container.
 	Isolation sandbox.Isolation
 	Lines     []Line
+
+	own own
+}
+
+// own is what this process has itself. What it may not take away a sandbox keeps, and what it
+// may not look at it does not see.
+type own struct {
+	// mayBound and mayTrace are CAP_SETPCAP and CAP_SYS_PTRACE.
+	mayBound, mayTrace bool
+	landlock           int // its version, 0 without
 }
 
 func (p *Posture) add(key, format string, a ...any) {
@@ -34,9 +44,6 @@ func (p *Posture) Value(key string) string {
 	return ""
 }
 
-// allBits is each argument of the system calls: nothing can be done with it.
-const allBits = ^uint64(0)
-
 // String has a line for each thing that was seen.
 func (p *Posture) String() string {
 	var b strings.Builder
@@ -46,8 +53,14 @@ func (p *Posture) String() string {
 	return b.String()
 }
 
+// namespaceKinds are the files of /proc/PID/ns.
+var namespaceKinds = []string{"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"}
+
 // limits are those of the process that looks.
 var limits = sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, CPUs: 1, OpenFiles: 64}
+
+// disk is what its container holds.
+var disk = sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}
 
 // ErrNone says that no container could be made to look at.
 var ErrNone = errors.New("there is no sandbox to look at")

@@ -27,14 +27,13 @@ var environment = []string{"PATH=/usr/bin:/bin"}
 
 // Take looks at a container of a runtime. The error is [ErrNone] where there can be none.
 func Take(ctx context.Context, rt sandbox.Runtime, level sandbox.Level) (p *Posture, err error) {
-	disk := sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}
 	c, err := rt.Create(ctx, sandbox.Spec{Tenant: "posture", Level: level, Disk: disk, BuildDisk: disk, NoFetch: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	remove := sync.OnceValue(func() error { return c.Delete(context.WithoutCancel(ctx)) })
 	defer func() { err = errors.Join(err, remove()) }()
-	p = &Posture{Runtime: rt.Name(), Isolation: c.Isolation()}
+	p = &Posture{Runtime: rt.Name(), Isolation: c.Isolation(), own: ofOurs()}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("the look was not over after %v", patience))
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { _ = remove() })() // whatever hangs ends with its container

@@ -44,6 +44,12 @@ func (a Arch) number(name string) (number int, known bool) {
 	return amd64, known
 }
 
+// Number is the number of a system call, or -1 where the architecture lacks it.
+func (a Arch) Number(name string) int {
+	n, _ := a.number(name)
+	return n
+}
+
 // Name is the name of a system call, or empty for a number that the tables lack.
 func (a Arch) Name(number int) string {
 	if number < 0 || number > lastNumber {
