@@ -128,8 +128,8 @@ func (r row) check() error {
 		return fmt.Errorf("a row has a title, a catalogue line and a program")
 	}
 	for _, id := range r.ids {
-		if !catalogue.MatchString(id) {
-			return fmt.Errorf("%q is no row of the catalogue", id)
+		if !listed(id) {
+			return fmt.Errorf("%q is no number of the catalogue", id)
 		}
 	}
 	for key, value := range r.fields {

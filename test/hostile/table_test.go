@@ -115,6 +115,7 @@ func summary(seen []sight) string {
 			fmt.Fprintf(&b, "* %s: %s.\n", why, strings.Join(of.runs[why], ", "))
 		}
 	}
+	b.WriteString(placed())
 	return b.String()
 }
 
