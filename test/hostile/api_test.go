@@ -112,10 +112,19 @@ func TestG1(t *testing.T) {
 	})
 }
 
-// TestG2 holds thousands of connections open that say little or nothing.
+// TestG2 holds thousands of connections open that say little or nothing. The server ends
+// those that do not come to the end of their headers.
 func TestG2(t *testing.T) {
 	each(t, "G2", "Thousands of connections that say little or nothing.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
+		slow, err := net.Dial("tcp", strings.TrimPrefix(c.server.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer slow.Close()
+		if _, err := io.WriteString(slow, "POST /execute HTTP/1.1\r\nHost: localhost\r\nX-"); err != nil {
+			t.Fatal(err)
+		}
 		const memory = "process_resident_memory_bytes"
 		before := c.gauge(memory)
 		connections := 1000
@@ -137,6 +146,10 @@ func TestG2(t *testing.T) {
 		c.greets(t, "python")
 		if grown := c.gauge(memory) - before; grown > 128<<20+connections*8<<10 {
 			t.Errorf("%d connections take %d MiB", connections, grown>>20)
+		}
+		_ = slow.SetReadDeadline(time.Now().Add(time.Minute))
+		if answer, err := io.ReadAll(slow); err != nil { // nothing, or that it took too long
+			t.Errorf("headers without an end: %.300q, %v", answer, err)
 		}
 	})
 }

@@ -83,6 +83,65 @@ func TestC17Crowd(t *testing.T) {
 	})
 }
 
+// TestC17Queue has clients go away while they wait for a place: nobody runs for them,
+// and they take no place from those who wait behind them.
+func TestC17Queue(t *testing.T) {
+	const waiting = 8
+	each(t, "C17", "Clients go away while they wait for a place.", func(t *testing.T, c *combination) {
+		other, stop := c.beside(t, "SANDBOX_MAX_CONCURRENT=1", "SANDBOX_QUEUE=32")
+		defer stop()
+		for _, order := range []string{"who waits first", "who runs first"} {
+			holder, leave := context.WithCancel(t.Context())
+			gone, goAway := context.WithCancel(t.Context())
+			defer goAway()
+			defer leave()
+			ended := make(chan error, 2*waiting+1)
+			run := func(ctx context.Context, code string) {
+				r, err := other.client.Execute(ctx, api.Request{Language: "bash", Code: code, TimeoutSeconds: 100})
+				if err == nil && r.Stdout != "hello\n" {
+					err = fmt.Errorf("status %s, %s, stdout %q", r.Status, r.Message, r.Stdout)
+				}
+				ended <- err
+			}
+			queued := func(running, n int) {
+				t.Helper()
+				var h *api.Health
+				var err error
+				if !testenv.Within(20*time.Second, func() bool {
+					h, err = other.client.Health(t.Context())
+					return err == nil && h.Load == running && h.Queued == n
+				}) {
+					t.Fatalf("%+v, %v, want %d who run and %d who wait", h, err, running, n)
+				}
+			}
+			go run(holder, "sleep 100")
+			queued(1, 0)
+			for range waiting {
+				go run(gone, "sleep 100")
+			}
+			queued(1, waiting)
+			for range waiting {
+				go run(t.Context(), hello["bash"])
+			}
+			queued(1, 2*waiting)
+			if order == "who waits first" {
+				goAway()
+				queued(1, waiting)
+				leave()
+			} else {
+				leave()
+				goAway()
+			}
+			for range 2*waiting + 1 {
+				if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: %v", order, err)
+				}
+			}
+			queued(0, 0)
+		}
+	})
+}
+
 // idles fails when the server has runs that nobody waits for.
 func (c *combination) idles(t *testing.T) {
 	t.Helper()

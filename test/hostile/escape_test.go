@@ -2,11 +2,13 @@ package hostile
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // TestE10 plants everything but files where files are collected: what is no file of
@@ -139,4 +141,64 @@ func TestE29(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestE29None is about a server without walls: it claims none, runs nothing that is
+// blocked, and holds what limits alone can hold.
+func TestE29None(t *testing.T) {
+	own := slices.DeleteFunc(slices.Clone(combinations()), func(c *combination) bool { return c.runtime != "local" || c.level != "full" })
+	on(t, own, "E29", "A server without walls says so, blocks imports, and ends what it began.", func(t *testing.T, c *combination) {
+		for _, blocks := range []bool{true, false} { // of which the first is how it comes
+			settings := []string{"SANDBOX_ISOLATION=none"}
+			if !blocks {
+				settings = append(settings, "SANDBOX_BLOCK_DANGEROUS_IMPORTS=false")
+			}
+			c.withoutWalls(t, blocks, settings)
+		}
+	})
+}
+
+func (c *combination) withoutWalls(t *testing.T, blocks bool, settings []string) {
+	t.Helper()
+	other, stop := c.beside(t, settings...)
+	defer stop()
+	run := func(req api.Request) *api.Result {
+		t.Helper()
+		r, err := other.client.Execute(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := run(api.Request{Language: "python", Code: hello["python"]})
+	if r.Status != api.StatusOK || fmt.Sprint(r.Meta.IsolationLevel) != "none" {
+		t.Errorf("status %s, %s, level %s", r.Status, r.Message, r.Meta.IsolationLevel)
+	}
+	for mechanism, state := range r.Meta.Isolation {
+		if state != api.Absent && mechanism != "cgroup" { // by which limits are held
+			t.Errorf("%s is said to be %s", mechanism, state)
+		}
+	}
+	if blocks {
+		if r := run(api.Request{Language: "python", Code: "import socket\nprint('ran')"}); r.Status != api.StatusPolicyBlocked || r.Stdout != "" {
+			t.Errorf("a program that imports: status %s, stdout %q", r.Status, r.Stdout)
+		}
+		if r, err := other.client.Execute(t.Context(), api.Request{Language: "bash", Code: "echo ran"}); err == nil {
+			t.Errorf("a program whose imports nobody can read: %s", r.Status)
+		}
+		return
+	}
+	mark := fmt.Sprint(4000000 + os.Getpid())
+	if r := run(api.Request{Language: "bash", Code: "setsid sleep " + mark + " & echo begun; while :; do :; done", TimeoutSeconds: 1}); r.Status != api.StatusTimeout || r.Stdout != "begun\n" {
+		t.Errorf("a program without an end: status %s, stdout %q", r.Status, r.Stdout)
+	}
+	if left := testenv.Processes("sleep"); slices.ContainsFunc(left, func(dir string) bool { return strings.Contains(text(dir+"/cmdline"), mark) }) {
+		t.Error("what it began goes on")
+	}
+	for _, network := range []string{"allowlist", "full"} {
+		r, err := other.client.Execute(t.Context(), api.Request{Language: "bash", Code: "echo ran", Network: &api.RequestNetwork{Mode: network}})
+		if err == nil || !strings.Contains(err.Error(), "network "+network) {
+			t.Errorf("the network %s, which nobody could hold: %+v, %v", network, r, err)
+		}
+	}
 }

@@ -69,17 +69,19 @@ func TestMain(m *testing.M) {
 type combination struct {
 	runtime, level, user string
 
-	server *testenv.Server
-	behind *testenv.Server // what runs the programs where that is another server
-	client *client.Client
-	nextTo *client.Client           // another tenant's
-	warmed map[string]bool          // languages that have run once
-	hellos map[string]time.Duration // how long a hello of theirs took then, at most
-	ticks  time.Duration            // and the run next door
-	idle   map[string]string        // what the machine looked like when the server was idle
-	gauges map[string]int           // and its descriptors, goroutines and memory
-	clock  time.Duration            // the host's, beside the time since its start
-	langs  map[string]string        // the versions of languages that it has
+	settings []string            // of its server
+	as       *syscall.Credential // the user that it starts as, where that is another
+	server   *testenv.Server
+	behind   *testenv.Server // what runs the programs where that is another server
+	client   *client.Client
+	nextTo   *client.Client           // another tenant's
+	warmed   map[string]bool          // languages that have run once
+	hellos   map[string]time.Duration // how long a hello of theirs took then, at most
+	ticks    time.Duration            // and the run next door
+	idle     map[string]string        // what the machine looked like when the server was idle
+	gauges   map[string]int           // and its descriptors, goroutines and memory
+	clock    time.Duration            // the host's, beside the time since its start
+	langs    map[string]string        // the versions of languages that it has
 }
 
 func (c *combination) String() string { return strings.Join(c.words(), " ") }
@@ -192,7 +194,6 @@ func (c *combination) start(t *testing.T) {
 	if *ready {
 		settings = append(settings, "SANDBOX_WARM=auto")
 	}
-	var as *syscall.Credential
 	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "run"), 0o700), os.MkdirAll(data, 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +209,7 @@ func (c *combination) start(t *testing.T) {
 		_ = os.Symlink(filepath.Join(home, ".rustup"), filepath.Join(dir, ".rustup")) // below what is HOME here
 	}
 	if uid != os.Geteuid() {
-		as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+		c.as = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
 		for _, d := range []string{dir, data, filepath.Join(dir, "run"), keys} {
 			if err := os.Chown(d, uid, uid); err != nil {
 				t.Fatal(err)
@@ -216,12 +217,13 @@ func (c *combination) start(t *testing.T) {
 		}
 	}
 	if c.runtime == "remote" {
-		if c.behind, err = testenv.Launch(binary, as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+behind)...); err != nil {
+		if c.behind, err = testenv.Launch(binary, c.as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+behind)...); err != nil {
 			t.Fatal(err)
 		}
 		settings = append(settings, "SANDBOX_REMOTE="+c.behind.URL)
 	}
-	if c.server, err = testenv.Launch(binary, as, append(settings, "SANDBOX_API_KEYS_FILE="+keys)...); err != nil {
+	c.settings = append(settings, "SANDBOX_API_KEYS_FILE="+keys)
+	if c.server, err = testenv.Launch(binary, c.as, c.settings...); err != nil {
 		t.Fatal(err)
 	}
 	c.server.Key = ourKey
@@ -233,6 +235,26 @@ func (c *combination) start(t *testing.T) {
 	}
 	if c.nextTo, err = client.New(c.server.URL, client.Options{Key: theirKey}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// beside is another server like the combination's, with settings of its own. It has to stop before
+// the machine is looked at.
+func (c *combination) beside(t *testing.T, settings ...string) (other *combination, stop func()) {
+	t.Helper()
+	other = &combination{runtime: c.runtime, level: c.level, user: c.user}
+	var err error
+	if other.server, err = testenv.Launch(binary, c.as, slices.Concat(c.settings, settings)...); err != nil {
+		t.Fatal(err)
+	}
+	if other.client, err = client.New(other.server.URL, client.Options{Key: ourKey}); err != nil {
+		t.Fatal(err)
+	}
+	return other, func() {
+		other.client.Close()
+		if err := other.server.Stop(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

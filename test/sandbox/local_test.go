@@ -2,13 +2,7 @@ package sandbox
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // Programs of this machine talk to the server over its socket, without a key:
@@ -87,7 +82,10 @@ func TestSystemd(t *testing.T) {
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	roots := selfSigned(t, cert, key)
+	roots, err := testenv.SelfSigned(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := started(t, "SANDBOX_TLS_CERT="+cert, "SANDBOX_TLS_KEY="+key)
 	plain := s.send(t, "GET", "/livez", nil)
 	if plain.status == 200 {
@@ -103,35 +101,6 @@ func TestTLS(t *testing.T) {
 	if resp.StatusCode != 200 || resp.ProtoMajor != 2 {
 		t.Errorf("status %d over %s", resp.StatusCode, resp.Proto)
 	}
-}
-
-func selfSigned(t *testing.T, cert, key string) *x509.CertPool {
-	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	parsed, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(parsed)
-	return roots
 }
 
 // The keys of a file are read anew on SIGHUP; a file with an error changes
