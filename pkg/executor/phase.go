@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/monitor"
@@ -90,7 +91,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 		}
 	}
 	var requested map[string]string
-	if ph.name == api.PhaseRun { // what installs and compiles is ours, and settings of it too
+	if ph.name == api.PhaseRun || fault.Off("environment", "of the request") { // what installs and compiles is ours, and settings of it too
 		requested = r.req.Env
 	}
 	env := r.environment(step, requested)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -94,7 +95,7 @@ func goBuildFlags() []string {
 // goEnv is the environment of every go command. Nothing is downloaded, nothing
 // is configured from files, and nothing is written to the workspace.
 func goEnv(cache string) []string {
-	return []string{
+	env := []string{
 		"GOCACHE=" + cache,
 		"GOPATH=" + sandbox.BuildDir + "/gopath",
 		"GOTMPDIR=" + sandbox.BuildDir, // beside the output: a rename instead of a copy
@@ -107,6 +108,10 @@ func goEnv(cache string) []string {
 		// configuration directory, and a relative one counts as none.
 		"XDG_CONFIG_HOME=off",
 	}
+	return slices.DeleteFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return fault.Off("compiler", name)
+	})
 }
 
 // goPrepare builds the standard library with the very flags that reach its

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -179,7 +180,10 @@ func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
 	if project.preview() {
 		args = append(args, previewFlag, "-source", strconv.Itoa(javaMajor(tc.Version)))
 	}
-	args = append(args, "-encoding", "UTF-8", "-proc:none", "-processorpath", javaNoPlugins, "-d", javaClasses, "-cp", sandbox.WorkspaceDir)
+	args = append(args, "-encoding", "UTF-8", "-d", javaClasses, "-cp", sandbox.WorkspaceDir)
+	if !fault.Off("compiler", "plug-ins") {
+		args = append(args, "-proc:none", "-processorpath", javaNoPlugins)
+	}
 	for _, name := range project.names {
 		if strings.HasPrefix(name, "-") || strings.HasPrefix(name, "@") {
 			name = "./" + name // neither an option nor a file of options
