@@ -141,10 +141,19 @@ func rowOf(name, file string) (program, error) {
 		return program{}, err
 	}
 	p := program{name: name + " " + strings.TrimPrefix(filepath.Ext(file), "."), weight: 1}
+	p.request.Files = map[string]api.InputFile{}
 	for _, m := range head.FindAllStringSubmatch(string(archive.Comment), -1) {
 		elsewhere := other.MatchString(m[2])
 		switch {
 		case elsewhere: // not with local at full, as root
+		case m[2] == "" && m[1] == "with":
+			for _, lib := range strings.Fields(m[3]) {
+				data, err := os.ReadFile(filepath.Join("../hostile/rows/lib", lib))
+				if err != nil {
+					return p, err
+				}
+				p.request.Files[lib] = api.InputFile{Content: string(data)}
+			}
 		case m[2] != "" || m[1] != "expect" && m[1] != "stdout":
 			return p, fmt.Errorf("the line %q is not for everywhere", m[0])
 		case m[1] == "stdout":
@@ -164,7 +173,6 @@ func rowOf(name, file string) (program, error) {
 	if slices.Contains(p.statuses, api.StatusTimeout) {
 		p.stdout = "" // on a busy machine time may end it before its first word
 	}
-	p.request.Files = map[string]api.InputFile{}
 	for _, f := range archive.Files {
 		switch {
 		case f.Name == "request.json":
