@@ -22,10 +22,11 @@ type Want struct {
 // key is equal for two that one container may stand for: all of what it is made of, and
 // of what was started in it.
 func (w Want) key() (key string, ok bool) {
-	if w.rest == "" {
-		w.rest = w.describe()
+	rest := w.rest
+	if rest == "" {
+		rest = w.describe()
 	}
-	return strconv.FormatBool(w.kept) + strconv.Quote(w.Spec.Tenant) + w.rest, w.rest != ""
+	return strconv.FormatBool(w.kept) + strconv.Quote(w.Spec.Tenant) + rest, rest != ""
 }
 
 // described are wants whose keys take no time: they are asked for where others wait.
