@@ -21,8 +21,7 @@ func TestPath(t *testing.T) {
 	var removals sync.WaitGroup
 	t.Cleanup(removals.Wait) // before the manager's own
 	want := idler(t, "")
-	process := sandbox.Process{Limits: sandbox.Limits{MemoryBytes: 512 << 20, CPUs: 1, Processes: 128, OpenFiles: 256}, ReadOnly: []string{sandbox.BuildDir}}
-	want.First = &process
+	process := *want.First
 	m.Prepare(want, 8)
 	program := bench.Programs()[0]
 	contenders := []bench.Contender{

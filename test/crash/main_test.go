@@ -10,7 +10,6 @@ package crash
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,29 +32,14 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	testenv.Main(func(dir string) (code int, err error) {
 		work = dir
-		if program, err = faulty(dir, "sandbox-run"); err != nil {
+		if program, err = testenv.Faulty(dir, "sandbox-run"); err != nil {
 			return 0, err
 		}
-		if server, err = faulty(dir, "sandbox-server"); err != nil {
+		if server, err = testenv.Faulty(dir, "sandbox-server"); err != nil {
 			return 0, err
 		}
 		return m.Run(), nil
 	})
-}
-
-// faulty builds a program that can be told where to die, or finds it in the directory that
-// SANDBOX_TEST_FAULT names.
-func faulty(dir, name string) (string, error) {
-	if built := os.Getenv("SANDBOX_TEST_FAULT"); built != "" {
-		return filepath.Join(built, name), nil
-	}
-	path := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-tags", "fault", "-o", path, "../../cmd/"+name)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
-	}
-	return path, nil
 }
 
 // marker is in the environment of all that the tests start, and of the programs in the

@@ -171,7 +171,7 @@ func (c *combination) withoutWalls(t *testing.T, blocks bool, settings []string)
 		return r
 	}
 	r := run(api.Request{Language: "python", Code: hello["python"]})
-	if r.Status != api.StatusOK || fmt.Sprint(r.Meta.IsolationLevel) != "none" {
+	if r.Status != api.StatusOK || r.Meta.IsolationLevel != "none" {
 		t.Errorf("status %s, %s, level %s", r.Status, r.Message, r.Meta.IsolationLevel)
 	}
 	for mechanism, state := range r.Meta.Isolation {

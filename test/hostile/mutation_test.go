@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 var (
@@ -291,10 +292,8 @@ func build(t *testing.T) binaries {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	for _, name := range []string{"sandbox-run", "sandbox-server"} {
-		build := exec.CommandContext(t.Context(), "go", "build", "-tags", "fault", "-o", filepath.Join(dir, name), "../../cmd/"+name)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if _, err := testenv.Faulty(dir, name); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if content, err := os.ReadFile("/proc/self/exe"); err != nil {

@@ -4,21 +4,17 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
-// faulty is a server of which walls can be left out (internal/fault), in the directory that
-// SANDBOX_TEST_FAULT names or built now: not in /tmp, which the world without walls has of its own.
+// faulty is a server of which walls can be left out. One that is built now is not in /tmp, which
+// the world without walls has of its own.
 func faulty(t *testing.T) string {
 	t.Helper()
-	if dir := os.Getenv("SANDBOX_TEST_FAULT"); dir != "" {
-		return filepath.Join(dir, "sandbox-server")
-	}
-	if _, err := exec.LookPath("go"); err != nil {
+	if _, err := exec.LookPath("go"); err != nil && os.Getenv("SANDBOX_TEST_FAULT") == "" {
 		t.Skip("there is no go command to build the server that it takes")
 	}
 	dir, err := os.MkdirTemp("/var/tmp", "sandbox-test-") //nolint:usetesting // which would be in /tmp
@@ -26,11 +22,9 @@ func faulty(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	server := filepath.Join(dir, "sandbox-server")
-	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "fault", "-o", server, "../../cmd/sandbox-server")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	server, err := testenv.Faulty(dir, "sandbox-server")
+	if err != nil {
+		t.Fatal(err)
 	}
 	return server
 }

@@ -40,12 +40,26 @@ func Program(dir, name, variable string) (string, error) {
 	if path := os.Getenv(variable); path != "" {
 		return path, nil
 	}
-	path := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-o", path)
+	var flags []string
 	if Coverage() != "GOCOVERDIR=" {
-		build.Args = append(build.Args, "-cover", "-coverpkg="+module+"/...")
+		flags = []string{"-cover", "-coverpkg=" + module + "/..."}
 	}
-	build.Args = append(build.Args, module+"/cmd/"+name)
+	return built(dir, name, flags...)
+}
+
+// Faulty is a program of cmd that can be told where to fail, and what to leave out
+// (internal/fault): one of the directory that SANDBOX_TEST_FAULT names, or one that is built
+// into a directory.
+func Faulty(dir, name string) (string, error) {
+	if ready := os.Getenv("SANDBOX_TEST_FAULT"); ready != "" {
+		return filepath.Join(ready, name), nil
+	}
+	return built(dir, name, "-tags", "fault")
+}
+
+func built(dir, name string, flags ...string) (string, error) {
+	path := filepath.Join(dir, name)
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{module + "/cmd/" + name})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
