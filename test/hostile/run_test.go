@@ -197,8 +197,9 @@ func (v variant) judge(t *testing.T, r *api.Result, req api.Request, took time.D
 	}
 	inTime(t, r, req, took)
 	if t.Failed() {
-		t.Logf("after %v: message %q, exit code %d, signal %q, limit %+v, warnings %q\nstdout: %.2000s\nstderr: %.2000s",
-			took, r.Message, r.ExitCode, r.Signal, r.Limit, r.Meta.Warnings, r.Stdout, r.Stderr)
+		figures, _ := json.Marshal(r.Metrics)
+		t.Logf("after %v: message %q, exit code %d, signal %q, limit %+v, warnings %q\nfigures: %s\nstdout: %.2000s\nstderr: %.2000s",
+			took, r.Message, r.ExitCode, r.Signal, r.Limit, r.Meta.Warnings, figures, r.Stdout, r.Stderr)
 	}
 }
 

@@ -135,7 +135,11 @@ func (t *tree) create(g *Group) (made bool, err error) {
 	}
 	fault.Point("control group directory made")
 	for _, s := range t.settings(g.limits) {
-		if err := t.write(path+"/"+s.file, s.value); err != nil {
+		err := t.write(path+"/"+s.file, s.value)
+		if s.file == quotaFile && errors.Is(err, unix.EINVAL) && t.tighterAbove(path) {
+			continue
+		}
+		if err != nil {
 			return true, err
 		}
 	}
@@ -173,6 +177,22 @@ func (t *tree) write(path, value string) error {
 	return err
 }
 
+// quotaFile has the CPU limit of version 1, and noQuota is its value for none.
+const quotaFile, noQuota = "cpu.cfs_quota_us", "-1"
+
+// tighterAbove tells whether a new group's CPU limit was refused for being above that of a
+// group over it, as in a container with less than a core, and leaves the group without one of
+// its own: the other holds for it too. Version 2 takes such a limit, and version 1 refuses it
+// even where the other is not to be seen; the smallest that there can be tells.
+func (t *tree) tighterAbove(path string) bool {
+	file := path + "/" + quotaFile
+	return t.base.write(file, leastQuota) == nil && t.base.write(file, noQuota) == nil
+}
+
+// leastQuota is the smallest CPU limit that the kernel takes, in microseconds
+// (min_cfs_quota_period in kernel/sched/core.c).
+const leastQuota = "1000"
+
 // prepareAgain restores the parent of all groups, with everything it had.
 func (t *tree) prepareAgain() error {
 	again := *t // swap was settled by Detect, and others may be reading it
@@ -198,7 +218,7 @@ func (t *tree) settings(l Limits) []setting {
 		if t.version == 2 {
 			list = append(list, setting{"cpu.max", quota + " " + period})
 		} else {
-			list = append(list, setting{"cpu.cfs_period_us", period}, setting{"cpu.cfs_quota_us", quota})
+			list = append(list, setting{"cpu.cfs_period_us", period}, setting{quotaFile, quota})
 		}
 	}
 	if l.Processes > 0 && t.has(PIDs) {

@@ -41,7 +41,7 @@ func (g *Group) LiftCPU() error {
 	if t == nil || g.limits.CPUs == 0 {
 		return nil
 	}
-	file, value := "cpu.cfs_quota_us", "-1"
+	file, value := quotaFile, noQuota
 	if t.version == 2 {
 		file, value = "cpu.max", "max"
 	}

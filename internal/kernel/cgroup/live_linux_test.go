@@ -194,6 +194,29 @@ func TestCPULimitThrottles(t *testing.T) {
 	}
 }
 
+// A group may be asked for more than what a group above it has, as in a container with less than
+// a core: the tighter one holds, on version 1 too, which refuses the other.
+func TestTighterCPUAbove(t *testing.T) {
+	h := live(t)
+	tr := h.treeOf(CPU)
+	file, half := tr.parent+"/"+quotaFile, "50000" // of the period that groups have: 100 ms
+	if tr.version == 2 {
+		file, half = tr.parent+"/cpu.max", "50000 100000"
+	}
+	if err := tr.base.write(file, half); err != nil {
+		t.Fatal(err)
+	}
+	g := create(t, h, "wide", Limits{CPUs: 1})
+	startIn(t, g, again("burn 50"))
+	narrow := create(t, h, "narrow", Limits{CPUs: 0.1})
+	if tr.version == 1 {
+		data, err := tr.base.read(tr.file(narrow, quotaFile), make([]byte, 64))
+		if got := strings.TrimSpace(string(data)); err != nil || got != "100000" {
+			t.Errorf("a limit below that above is %s, %v", got, err)
+		}
+	}
+}
+
 func TestLiftCPU(t *testing.T) {
 	h := live(t)
 	for cpus, want := range map[float64]string{0.1: "100000", 0: ""} {

@@ -86,7 +86,7 @@ func figure(dir, file string) (int64, bool) {
 // quota is how many cores a group has, or 0.
 func quota(m mount, dir string) float64 {
 	if m.version == 1 {
-		q, ok := figure(dir, "cpu.cfs_quota_us")
+		q, ok := figure(dir, quotaFile)
 		period, known := figure(dir, "cpu.cfs_period_us")
 		if !ok || !known || period == 0 {
 			return 0
