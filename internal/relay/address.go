@@ -85,39 +85,44 @@ func plain(a netip.Addr) netip.Addr {
 	return a
 }
 
-// closedNetworks are all closed ones that contain an address. An address of this
-// host's own is a network by itself.
-func closedNetworks(a netip.Addr, own []netip.Addr) []network {
+// closedNetworks are all closed ones that contain an address, those of this host's own
+// addresses too.
+func closedNetworks(a netip.Addr, own []netip.Prefix) []network {
 	return openedNetworks(netip.PrefixFrom(a, a.BitLen()), own)
 }
 
 // openedNetworks are the closed ones that contain all of a prefix, which an
 // entry with that prefix therefore opens.
-func openedNetworks(p netip.Prefix, own []netip.Addr) []network {
+func openedNetworks(p netip.Prefix, own []netip.Prefix) []network {
 	var list []network
 	for _, n := range special4and6 {
 		if n.contains(p) {
 			list = append(list, n)
 		}
 	}
-	for _, a := range own {
-		if p.IsSingleIP() && p.Addr() == a && !a.IsLoopback() {
-			list = append(list, network{p, "an address of this host"})
+	for _, o := range own {
+		if n := (network{o, "an address of this host"}); n.contains(p) && !o.Addr().IsLoopback() {
+			list = append(list, n)
 		}
 	}
 	return list
 }
 
-// HostAddresses are the addresses of this host's interfaces.
-func HostAddresses() ([]netip.Addr, error) {
+// HostAddresses are this host's own addresses: those of its interfaces, and those that its
+// kernel takes for its own by a route, as it does with a load balancer's.
+func HostAddresses() ([]netip.Prefix, error) {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, err
 	}
-	var list []netip.Addr
+	list, err := localRoutes()
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range addrs {
 		if p, err := netip.ParsePrefix(a.String()); err == nil {
-			list = append(list, plain(p.Addr()))
+			own := plain(p.Addr())
+			list = append(list, netip.PrefixFrom(own, own.BitLen()))
 		}
 	}
 	return list, nil

@@ -169,7 +169,7 @@ func (r *Relay) check(to netip.AddrPort, named bool) error {
 // ownLife is how long an address may belong to this host without our knowing.
 const ownLife = 5 * time.Second
 
-func (r *Relay) ownAddresses() ([]netip.Addr, error) {
+func (r *Relay) ownAddresses() ([]netip.Prefix, error) {
 	r.ownMu.Lock()
 	defer r.ownMu.Unlock()
 	if time.Now().Before(r.ownUntil) {

@@ -112,7 +112,7 @@ func (p *Policy) checkName(host string, port uint16) error {
 // checkAddress is nil when an address may be connected to: by a program that
 // has named the address itself or, when named, by one whose name [Policy.checkName]
 // has let through. own are the addresses of this host.
-func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Addr) error {
+func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Prefix) error {
 	address := plain(to.Addr())
 	closed := closedNetworks(address, own)
 	if fault.Off("relay", "private addresses") {
@@ -134,7 +134,7 @@ func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Addr) e
 
 // Within is nil when nothing is open that the ceiling, an operator's policy,
 // does not open. own are the addresses of this host, see [HostAddresses].
-func (p *Policy) Within(ceiling *Policy, own []netip.Addr) error {
+func (p *Policy) Within(ceiling *Policy, own []netip.Prefix) error {
 	if p.full && !ceiling.full {
 		return fmt.Errorf("network full is more than the operator allows")
 	}
@@ -149,7 +149,7 @@ func (p *Policy) Within(ceiling *Policy, own []netip.Addr) error {
 	return nil
 }
 
-func (p *Policy) covers(e entry, own []netip.Addr) bool {
+func (p *Policy) covers(e entry, own []netip.Prefix) bool {
 	if e.host != "" {
 		return p.full || slices.ContainsFunc(p.entries, func(c entry) bool { return c.coversName(e) })
 	}

@@ -199,8 +199,10 @@ var openAddresses = []string{
 	"2606:4700:4700::1111", "2a00:1450::1", "64:ff9b::93.184.216.34", "::ffff:93.184.216.34",
 }
 
-var ownAddresses = []netip.Addr{
-	netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("93.184.216.99"), netip.MustParseAddr("2606:2800:220:1::99"),
+// Two of interfaces, and those that a route alone makes this host's.
+var ownAddresses = []netip.Prefix{
+	netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("93.184.216.99/32"),
+	netip.MustParsePrefix("2606:2800:220:1::99/128"), netip.MustParsePrefix("93.184.215.128/25"),
 }
 
 func TestClosedAddresses(t *testing.T) {
@@ -257,6 +259,11 @@ func TestCheckAddress(t *testing.T) {
 		{"fc00::/7", "[fd12::1]:80", true, ""},
 		{"93.184.216.0/24", "93.184.216.99:80", false, "an address of this host"},
 		{"93.184.216.99", "93.184.216.99:80", false, ""},
+		{"93.184.215.0/24", "93.184.215.127:80", false, ""},
+		{"93.184.215.0/24", "93.184.215.200:80", false, "an address of this host"},
+		{"example.org", "93.184.215.200:80", true, "an address of this host"},
+		{"93.184.215.200", "93.184.215.200:80", false, ""},
+		{"93.184.215.128/25", "93.184.215.200:80", false, ""},
 	} {
 		p := mustParse(t, Rules{Allow: []string{c.allow}})
 		if err := p.checkAddress(netip.MustParseAddrPort(c.to), c.named, ownAddresses); !means(err, c.want) {
@@ -280,6 +287,7 @@ func TestWithin(t *testing.T) {
 		{Rules{Full: true}, Rules{Allow: []string{"10.0.0.1"}}, "10.0.0.1"},
 		{Rules{Full: true}, Rules{Allow: []string{"localhost"}}, "localhost"},
 		{Rules{Full: true}, Rules{Allow: []string{"93.184.216.99"}}, "93.184.216.99"},
+		{Rules{Full: true}, Rules{Allow: []string{"93.184.215.200"}}, "93.184.215.200"},
 		{Rules{Full: true, Allow: []string{"10.0.0.0/8:5432"}}, Rules{Allow: []string{"10.0.0.1:5432"}}, ""},
 		{Rules{Full: true, Allow: []string{"10.0.0.0/8:5432"}}, Rules{Allow: []string{"10.0.0.1"}}, "10.0.0.1"},
 		{Rules{Full: true, Allow: []string{"0.0.0.0/0"}}, Rules{Allow: []string{"10.0.0.0/8"}}, "10.0.0.0/8"},

@@ -70,7 +70,7 @@ type Relay struct {
 	asked                         atomic.Int64
 
 	ownMu    sync.Mutex
-	own      []netip.Addr
+	own      []netip.Prefix
 	ownUntil time.Time
 
 	running sync.WaitGroup
