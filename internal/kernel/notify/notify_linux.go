@@ -41,26 +41,32 @@ var filterFlags = sync.OnceValues(func() (uint, error) {
 	return 0, fmt.Errorf("this kernel does not let a process decide about another's system calls (Linux 5.9 does): %w", err)
 })
 
-// tryFilter installs a filter that lets everything pass, in a thread that is not
-// used again.
+// tryFilter installs a filter that lets everything pass, in a thread that ends with it. The
+// main thread would not end, and what it has is the process's to whoever looks.
 func tryFilter(flags uint) error {
 	tried := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-			tried <- err
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			tried <- tryFilter(flags)
 			return
 		}
-		pass := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
-		fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), uintptr(unsafe.Pointer(&unix.SockFprog{Len: 1, Filter: &pass})))
-		if errno != 0 {
-			tried <- errno
-			return
-		}
-		unix.Close(int(fd))
-		tried <- nil
+		tried <- installFilter(flags)
 	}()
 	return <-tried
+}
+
+func installFilter(flags uint) error {
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	pass := unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW}
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, uintptr(flags), uintptr(unsafe.Pointer(&unix.SockFprog{Len: 1, Filter: &pass})))
+	if errno != 0 {
+		return errno
+	}
+	return unix.Close(int(fd))
 }
 
 // Call is a system call that waits for its answer.

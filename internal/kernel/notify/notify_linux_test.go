@@ -382,3 +382,32 @@ func FuzzParseSocket(f *testing.F) {
 		}
 	})
 }
+
+// Whether a filter can be installed is never tried in the main thread, which does not end with
+// what was done in it.
+func TestMainThreadIsLeftAlone(t *testing.T) {
+	before := ownFilter(t)
+	for range 200 {
+		if err := tryFilter(unix.SECCOMP_FILTER_FLAG_NEW_LISTENER); err != nil {
+			t.Skip(err)
+		}
+	}
+	if after := ownFilter(t); after != before {
+		t.Errorf("the main thread says %q, and said %q", after, before)
+	}
+}
+
+// ownFilter is what the main thread's status says of filters.
+func ownFilter(t *testing.T) (lines string) {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if strings.HasPrefix(line, "Seccomp") || strings.HasPrefix(line, "NoNewPrivs") {
+			lines += line
+		}
+	}
+	return lines
+}
