@@ -1,6 +1,7 @@
 package posture_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -30,6 +31,25 @@ func TestPosture(t *testing.T) {
 				differs(t, p)
 			})
 		}
+	}
+}
+
+// At none the calls would be made on this machine: a message queue, which one of them makes, stayed.
+func TestNoneIsNotLookedAt(t *testing.T) {
+	queues := func() int {
+		text, err := os.ReadFile("/proc/sysvipc/msg")
+		if err != nil {
+			t.Skip(err)
+		}
+		return strings.Count(string(text), "\n")
+	}
+	before := queues()
+	p, err := posture.Take(t.Context(), opened(t, local.Options{}), sandbox.LevelNone)
+	if !errors.Is(err, posture.ErrNone) {
+		t.Errorf("%v, %v", p, err)
+	}
+	if after := queues(); after != before {
+		t.Errorf("%d message queues, %d before", after-1, before-1)
 	}
 }
 

@@ -25,8 +25,12 @@ func newProgram() string { return "posture-" + rand.Text() }
 // environment is what the prober gets: one variable, so that any other is seen.
 var environment = []string{"PATH=/usr/bin:/bin"}
 
-// Take looks at a container of a runtime. The error is [ErrNone] where there can be none.
+// Take looks at a container of a runtime. The error is [ErrNone] where there can be none, and
+// at [sandbox.LevelNone]: every system call that there is would be the host's own to answer.
 func Take(ctx context.Context, rt sandbox.Runtime, level sandbox.Level) (p *Posture, err error) {
+	if level == sandbox.LevelNone {
+		return nil, fmt.Errorf("%w: at isolation none there are no walls, and whoever looks makes every system call there is", ErrNone)
+	}
 	c, err := rt.Create(ctx, sandbox.Spec{Tenant: "posture", Level: level, Disk: disk, BuildDisk: disk, NoFetch: true})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
