@@ -49,6 +49,7 @@ without=sys_boot,sys_time,sys_module,sys_rawio,syslog,wake_alarm,block_suspend,m
 		setpriv --bounding-set "-${without//,/,-}" --inh-caps=-all --groups 4,6 "$work/fault-world" -c '
 		set -euo pipefail
 		hostname world
+		echo 10000 >/proc/sys/kernel/ns_last_pid # a server has a process id here that none in its containers has
 		ip link set lo up
 		for tree in cpu cpuacct memory pids blkio freezer; do
 			[[ -d /sys/fs/cgroup/$tree ]] || continue
