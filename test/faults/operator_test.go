@@ -43,9 +43,11 @@ func (s *server) honest(t *testing.T, sc scenario) (ended bool) {
 	return a.code == http.StatusOK
 }
 
-// works fails unless the server runs programs and holds nothing of those before.
+// works fails unless the server runs programs and holds nothing of those before. What is on its
+// way out has a moment first: it still has of what is short.
 func (s *server) works(t *testing.T) {
 	t.Helper()
+	s.leaks()
 	if !s.honest(t, hello) {
 		t.Error("there is enough of everything again, and nothing runs")
 	}
