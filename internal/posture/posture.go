@@ -62,5 +62,5 @@ var limits = sandbox.Limits{MemoryBytes: 64 << 20, Processes: 16, CPUs: 1, OpenF
 // disk is what its container holds.
 var disk = sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}
 
-// ErrNone says that no container could be made to look at.
+// ErrNone says that no container could be made to look at, or that it would have no walls.
 var ErrNone = errors.New("there is no sandbox to look at")

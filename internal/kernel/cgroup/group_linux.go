@@ -177,8 +177,9 @@ func (t *tree) write(path, value string) error {
 	return err
 }
 
-// quotaFile has the CPU limit of version 1, and noQuota is its value for none.
-const quotaFile, noQuota = "cpu.cfs_quota_us", "-1"
+// quotaFile has the CPU limit of version 1, in microseconds of a period. leastQuota is the
+// smallest that the kernel takes (min_cfs_quota_period in kernel/sched/core.c).
+const quotaFile, noQuota, leastQuota = "cpu.cfs_quota_us", "-1", "1000"
 
 // tighterAbove tells whether a new group's CPU limit was refused for being above that of a
 // group over it, as in a container with less than a core, and leaves the group without one of
@@ -188,10 +189,6 @@ func (t *tree) tighterAbove(path string) bool {
 	file := path + "/" + quotaFile
 	return t.base.write(file, leastQuota) == nil && t.base.write(file, noQuota) == nil
 }
-
-// leastQuota is the smallest CPU limit that the kernel takes, in microseconds
-// (min_cfs_quota_period in kernel/sched/core.c).
-const leastQuota = "1000"
 
 // prepareAgain restores the parent of all groups, with everything it had.
 func (t *tree) prepareAgain() error {
