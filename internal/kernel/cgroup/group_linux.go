@@ -136,7 +136,7 @@ func (t *tree) create(g *Group) (made bool, err error) {
 	fault.Point("control group directory made")
 	for _, s := range t.settings(g.limits) {
 		err := t.write(path+"/"+s.file, s.value)
-		if s.file == quotaFile && errors.Is(err, unix.EINVAL) && t.tighterAbove(path) {
+		if s.file == quotaFile && TighterAbove(err, func(quota string) error { return t.base.write(path+"/"+quotaFile, quota) }) {
 			continue
 		}
 		if err != nil {
@@ -179,15 +179,18 @@ func (t *tree) write(path, value string) error {
 
 // quotaFile has the CPU limit of version 1, in microseconds of a period. leastQuota is the
 // smallest that the kernel takes (min_cfs_quota_period in kernel/sched/core.c).
-const quotaFile, noQuota, leastQuota = "cpu.cfs_quota_us", "-1", "1000"
+const quotaFile, leastQuota = "cpu.cfs_quota_us", "1000"
 
-// tighterAbove tells whether a new group's CPU limit was refused for being above that of a
-// group over it, as in a container with less than a core, and leaves the group without one of
-// its own: the other holds for it too. Version 2 takes such a limit, and version 1 refuses it
-// even where the other is not to be seen; the smallest that there can be tells.
-func (t *tree) tighterAbove(path string) bool {
-	file := path + "/" + quotaFile
-	return t.base.write(file, leastQuota) == nil && t.base.write(file, noQuota) == nil
+// NoQuota is no CPU limit, in the file of version 1.
+const NoQuota = "-1"
+
+// TighterAbove tells whether version 1 refused the CPU limit of a group for being above that
+// of a group over it, as in a container with less than a core, and leaves the group without one
+// of its own: the other holds for it too. Version 2 takes such a limit, and version 1 refuses
+// it even where the other is not to be seen; the smallest that there can be tells. refused is
+// what the kernel answered, and write writes another quota, as text.
+func TighterAbove(refused error, write func(quota string) error) bool {
+	return errors.Is(refused, unix.EINVAL) && write(leastQuota) == nil && write(NoQuota) == nil
 }
 
 // prepareAgain restores the parent of all groups, with everything it had.

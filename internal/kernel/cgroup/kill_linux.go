@@ -41,7 +41,7 @@ func (g *Group) LiftCPU() error {
 	if t == nil || g.limits.CPUs == 0 {
 		return nil
 	}
-	file, value := quotaFile, noQuota
+	file, value := quotaFile, NoQuota
 	if t.version == 2 {
 		file, value = "cpu.max", "max"
 	}

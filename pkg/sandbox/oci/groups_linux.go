@@ -49,9 +49,16 @@ func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
 		if err == nil || s.provisional || s.optional && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if s.file == cpuQuotaV1 && cgroup.TighterAbove(err, e.writeQuotaV1) {
+			continue
+		}
 		return fmt.Errorf("set the limits of the container: %w", err)
 	}
 	return nil
+}
+
+func (e *engine) writeQuotaV1(quota string) error {
+	return writeFile(e.b.groupFile(cpuQuotaV1), quota)
 }
 
 // left is what processes before have left as files in memory, in bytes: the next one
@@ -89,7 +96,7 @@ func (e *engine) lift() {
 // who kills, goes before them all.
 func (e *engine) hurry() {
 	e.setPriority(-20)
-	file, value := cpuQuotaV1, noQuotaV1
+	file, value := cpuQuotaV1, cgroup.NoQuota
 	if e.b.host.unified {
 		file, value = "cpu.max", "max"
 	}
@@ -169,16 +176,13 @@ func writeFile(name, value string) error {
 // kernel has for it, in bytes.
 const initMemory = 1 << 20
 
-// cpuQuotaV1 is the CPU limit of version 1, and noQuotaV1 none.
-const (
-	cpuQuotaV1 = "cpu/cpu.cfs_quota_us"
-	noQuotaV1  = "-1"
-)
+// cpuQuotaV1 is the CPU limit of version 1.
+const cpuQuotaV1 = "cpu/cpu.cfs_quota_us"
 
 // settingsV1 are limits for version 1. Memory and swap together are never less than
 // memory alone, so that either may have to go first.
 func settingsV1(l sandbox.Limits) []setting {
-	memory, quota, processes := "-1", noQuotaV1, "max"
+	memory, quota, processes := "-1", cgroup.NoQuota, "max"
 	if l.MemoryBytes > 0 {
 		memory = strconv.FormatInt(l.MemoryBytes+initMemory, 10)
 	}
@@ -193,7 +197,7 @@ func settingsV1(l sandbox.Limits) []setting {
 		{file: limit, value: memory, provisional: true},
 		{file: withSwap, value: memory, optional: true},
 		{file: limit, value: memory},
-		{file: cpuQuotaV1, value: noQuotaV1}, // so that the period may change
+		{file: cpuQuotaV1, value: cgroup.NoQuota}, // so that the period may change
 		{file: "cpu/cpu.cfs_period_us", value: strconv.Itoa(cgroup.CPUPeriodUS)},
 		{file: cpuQuotaV1, value: quota},
 		{file: "pids/pids.max", value: processes},
