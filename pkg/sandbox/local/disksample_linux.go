@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 
@@ -22,8 +23,9 @@ type diskSample struct {
 	used  []sandbox.DiskUsage // of each
 	// files are those that were counted and can be met again.
 	files map[fileID]struct{}
-	// hides tells that something could not be looked at.
-	hides bool
+	// hides tells that something could not be looked at, and failed that it was not for want
+	// of rights, which a program may take from us.
+	hides, failed bool
 }
 
 // fileID is one file of this host.
@@ -51,6 +53,7 @@ func (s *diskSample) take() {
 func (s *diskSample) top(dir *os.File, u *sandbox.DiskUsage) {
 	fd, err := openDir(int(dir.Fd()), ".")
 	if err != nil {
+		s.missed(err)
 		s.hides = true
 		return
 	}
@@ -160,6 +163,7 @@ func (s *diskSample) name(dir int, name string, u *sandbox.DiskUsage) {
 func (s *diskSample) missed(err error) {
 	if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENOTDIR) && !errors.Is(err, unix.ELOOP) {
 		s.hides = true
+		s.failed = s.failed || !errors.Is(err, fs.ErrPermission)
 	}
 }
 

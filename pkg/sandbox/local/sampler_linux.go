@@ -150,7 +150,8 @@ func (s *sampler) bytes() (total, processes int64) {
 }
 
 // sureLooks is how often memory must be seen above its limit: a child that executes its
-// program between two reads of one look is counted with what it had only borrowed.
+// program between two reads of one look is counted with what it had only borrowed. A disk is
+// looked at as often where that fails.
 const sureLooks = 5
 
 // ownBytes looks again, and leaves out what is only borrowed.
