@@ -41,9 +41,21 @@ func TestVerdicts(t *testing.T) {
 			have := languagesOf(t, u)
 			// Of other runtimes every second language of a case is enough but for the table.
 			sample := *seenDir == "" && u.name != "root" && u.name != "ordinary"
+			t.Run("posture", func(t *testing.T) { posture(t, u) })
 			t.Run("ends", func(t *testing.T) { seen.verdicts(t, have, sample) })
 			seen.write(t)
 		})
+	}
+}
+
+// posture has a program look from inside at what is to hold it.
+func posture(t *testing.T, u user) {
+	if u.name == "remote" || u.name == "e2b" {
+		t.Skip("containers of another machine answer for themselves")
+	}
+	o := invocation{user: u, args: []string{"doctor", "--posture"}}.run(t)
+	if o.code != 0 || !strings.HasSuffix(o.stdout, ": all of it is as it should be\n") {
+		t.Errorf("code %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
 
