@@ -51,6 +51,7 @@ func (s *Server) around(mux *http.ServeMux) http.Handler {
 					s.fail(seen, r, fmt.Errorf("panic: %v", cause))
 				}
 			}
+			seen.done(r)
 			s.metrics.request(route, seen.status, time.Since(begin))
 			s.Log.Info("request", "request_id", id, "method", r.Method, "path", r.URL.Path, "status", seen.status,
 				"seconds", time.Since(begin).Seconds(), "remote", r.RemoteAddr)

@@ -37,6 +37,21 @@ func (s *Server) watched(w http.ResponseWriter, r *http.Request) *seen {
 	return a
 }
 
+// done takes the deadlines of a request of HTTP/2 back. A client may have reset its stream
+// before they were set, and net/http keeps such a stream and its request until they pass: a flood
+// of resets would have the server hold all of it for a minute. What waits to be written goes
+// first, while there is a deadline.
+func (a *seen) done(r *http.Request) {
+	if r.ProtoMajor == 1 {
+		return
+	}
+	if a.status != 0 {
+		_ = a.control.Flush()
+	}
+	_ = a.control.SetReadDeadline(time.Time{})
+	_ = a.control.SetWriteDeadline(time.Time{})
+}
+
 func (a *seen) extend() { _ = a.control.SetWriteDeadline(time.Now().Add(a.patience)) }
 
 func (a *seen) WriteHeader(status int) {

@@ -2,13 +2,18 @@ package server
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -141,5 +146,48 @@ func TestDeadlinesLetRunsBeOverHTTP2(t *testing.T) {
 	defer answer.Body.Close()
 	if text, err := io.ReadAll(answer.Body); err != nil || answer.ProtoMajor != 2 || !strings.Contains(string(text), `"status":"ok"`) {
 		t.Errorf("%s %s: %.300s, %v", answer.Proto, answer.Status, text, err)
+	}
+}
+
+// A stream of HTTP/2 whose client resets it at once is kept by nobody once it has been answered,
+// though the deadlines of its request are far away.
+func TestDeadlinesKeepNoStreams(t *testing.T) {
+	s := newServer(t, &fakeRuntime{}, Options{BodyTimeout: time.Hour, AnswerTimeout: time.Hour})
+	var begun, kept atomic.Int64
+	served := s.Config.Handler
+	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		begun.Add(1)
+		kept.Add(1)
+		// The stream has its context, and whoever has the stream has that.
+		runtime.SetFinalizer(r.Context(), func(context.Context) { kept.Add(-1) })
+		if r.Method == http.MethodPost {
+			<-r.Context().Done() // the stream is over before a deadline is set
+		}
+		served.ServeHTTP(w, r)
+	})
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	if answer, err := s.Client().Get(s.URL + "/livez"); err != nil { // so that there is a connection
+		t.Fatal(err)
+	} else {
+		_ = answer.Body.Close()
+	}
+	for range 100 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/nowhere", iotest.ErrReader(errors.New("it never comes")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := s.Client().Do(r); err == nil {
+			_ = answer.Body.Close()
+			t.Error("a request without its body is answered")
+		}
+		cancel()
+	}
+	for end := time.Now().Add(patient); kept.Load() > 0 && time.Now().Before(end); time.Sleep(short) {
+		runtime.GC()
+	}
+	if kept.Load() > 0 || begun.Load() < 50 {
+		t.Errorf("%d of %d streams are kept", kept.Load(), begun.Load())
 	}
 }
