@@ -30,6 +30,7 @@ func scanJavaSource(code []byte) javaSource {
 	for t := lexer.next(); t.kind != javaEnd; t = lexer.next() {
 		scan.token(t, &s)
 	}
+	scan.named()
 	return s
 }
 
@@ -39,7 +40,8 @@ type javaScanner struct {
 	braces, parens int
 	last           [2]javaToken // the latest first
 	public         bool         // seen in the current declaration
-	name           *string      // the package or module name being read
+	name           *string      // the package or module whose name is being read
+	parts          []byte       // of that name
 }
 
 // token takes the next token of the file.
@@ -68,9 +70,9 @@ func (p *javaScanner) topLevel(t javaToken, s *javaSource) {
 	switch {
 	case p.name != nil:
 		if t.is(";") || t.is("{") {
-			p.name = nil
+			p.named()
 		} else {
-			*p.name += string(t.text)
+			p.parts = append(p.parts, t.text...)
 		}
 	case t.is(";"):
 		p.public = false
@@ -85,6 +87,14 @@ func (p *javaScanner) topLevel(t javaToken, s *javaSource) {
 	case (t.is("(") || t.is("<")) && word.kind == javaIdentifier && before.is("record"):
 		p.declare(word, s)
 	}
+}
+
+// named is called when a name has been read.
+func (p *javaScanner) named() {
+	if p.name != nil {
+		*p.name = string(p.parts)
+	}
+	p.name, p.parts = nil, nil
 }
 
 func (p *javaScanner) declare(name javaToken, s *javaSource) {

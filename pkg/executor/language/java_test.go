@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -392,6 +393,23 @@ func TestLinkedMounts(t *testing.T) {
 		}
 		if want := []string{"/etc/java-17-openjdk", "/etc/ssl/certs/java/cacerts"}; !slices.Equal(got, want) {
 			t.Errorf("mounts %q, want %q", got, want)
+		}
+	}
+}
+
+// What is copied for a name is no more than the name, in however many tokens it comes.
+func TestJavaNamesOfManyTokens(t *testing.T) {
+	for _, word := range []string{"package ", "open module "} {
+		code := []byte(word + strings.Repeat("a.", 128<<10))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s := scanJavaSource(code)
+		runtime.ReadMemStats(&after)
+		if name := s.pkg + s.module; len(name) != 256<<10 {
+			t.Errorf("%s: a name of %d bytes", word, len(name))
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 64<<20 {
+			t.Errorf("%s: %d MiB for %d KiB of source", word, n>>20, len(code)>>10)
 		}
 	}
 }
