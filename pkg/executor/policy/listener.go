@@ -26,6 +26,7 @@ type Listener struct {
 	found    map[string]bool
 	began    bool
 	faults   []string
+	taken    int // bytes of reports
 }
 
 // NewListener makes a listener to reports with a nonce.
@@ -96,8 +97,17 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// maxReport bounds a report, in bytes.
-const maxReport = 16 << 20
+// maxReports bounds reports, and all of them together, in bytes: no program by hand comes near. What
+// begins like one afterwards is output, which is counted elsewhere.
+const maxReports = 16 << 20
+
+// take counts bytes of reports, and tells whether there may be more.
+func (l *Listener) take(n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken += n
+	return l.taken < maxReports
+}
 
 // take removes the reports from what is held, and all that cannot be one. At the end
 // of the stream nothing stays.
@@ -110,7 +120,7 @@ func (w *Writer) take(end bool) (plain []byte) {
 		}
 		plain, w.held = append(plain, w.held[:start]...), w.held[start:]
 		whole := len(w.held) >= len(marker)
-		if common := min(len(marker), len(w.held)); !bytes.Equal(w.held[:common], marker[:common]) || end && !whole {
+		if common := min(len(marker), len(w.held)); !bytes.Equal(w.held[:common], marker[:common]) || end && !whole || !w.listener.take(0) {
 			n := min(1, len(w.held))
 			plain, w.held = append(plain, w.held[:n]...), w.held[n:]
 			continue
@@ -120,15 +130,17 @@ func (w *Writer) take(end bool) (plain []byte) {
 		}
 		from := max(len(marker), w.searched)
 		length := bytes.IndexByte(w.held[from:], reportSeparator[0])
-		if length < 0 && !end && len(w.held) < maxReport {
+		if length < 0 && !end && len(w.held) < maxReports {
 			w.searched = len(w.held)
 			return plain
 		}
 		w.searched = 0
 		if length < 0 { // it was cut off
+			w.listener.take(len(w.held))
 			w.held = nil
 			return plain
 		}
+		w.listener.take(len(marker) + length + 1)
 		w.listener.hear(string(w.held[len(marker) : from+length]))
 		w.held = w.held[from+length+1:]
 	}
@@ -141,10 +153,10 @@ func (l *Listener) hear(report string) {
 	if report == "" {
 		return
 	}
-	kind, records := report[:1], strings.Split(report[1:], recordSeparator)
+	kind, records := report[:1], strings.SplitSeq(report[1:], recordSeparator)
 	var blocked []string
 	l.mu.Lock()
-	for _, record := range records {
+	for record := range records {
 		if record == "" && kind != "s" {
 			continue
 		}
@@ -158,7 +170,9 @@ func (l *Listener) hear(report string) {
 		case "i":
 			l.imported(record)
 		case "e":
-			l.faults = append(l.faults, record)
+			if len(l.faults) < maxNames {
+				l.faults = append(l.faults, record)
+			}
 		case "x":
 			l.findings.Incomplete = "the check failed: " + clip(record)
 		}

@@ -81,3 +81,44 @@ func FuzzListener(f *testing.F) {
 		}
 	})
 }
+
+// A program that forges reports for ever fills its output with them, and not our memory.
+func TestListenerRemembersSoMuch(t *testing.T) {
+	for name, report := range map[string]string{
+		"faults":          "\x1eNe" + strings.Repeat("a", 1<<20) + "\x1e",
+		"small faults":    "\x1eNe" + strings.Repeat("a\x1f", 1<<19) + "\x1e",
+		"imports":         "\x1eNi" + strings.Repeat("a", 1<<20) + "\x1dmain.py\x1d3\x1e",
+		"of no kind":      "\x1eN?" + strings.Repeat("a", 1<<20) + "\x1e",
+		"without an end":  "\x1eNe" + strings.Repeat("a", 17<<20),
+		"what it imports": "\x1eNd" + strings.Repeat("os\x1f", 1<<18) + "\x1e",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := NewListener("N", NewList("python", ruleList("os", "net")))
+			var passed, written int
+			w := l.Writer(counter{&passed})
+			for written < 64<<20 {
+				n, err := w.Write([]byte(report))
+				if written += n; err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if missing := written - passed; missing > maxReports+len(report) {
+				t.Errorf("%d MiB were taken for reports", missing>>20)
+			}
+			if n := len(l.Faults()); n > maxNames {
+				t.Errorf("%d faults are remembered", n)
+			}
+		})
+	}
+}
+
+// counter counts what is written to it.
+type counter struct{ bytes *int }
+
+func (c counter) Write(p []byte) (int, error) {
+	*c.bytes += len(p)
+	return len(p), nil
+}
