@@ -250,12 +250,12 @@ func (d *Daemon) drain(ctx context.Context) error {
 	deadline := time.After(d.cfg.Server.Drain)
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
-	for load := d.server.Ledger.Load(); load.Running+load.Waiting > 0; load = d.server.Ledger.Load() {
+	for d.server.Busy() {
 		select {
 		case <-poll.C:
 			continue
 		case <-deadline:
-			d.log.Warn("cancelling what still runs", "running", load.Running)
+			d.log.Warn("cancelling what still runs", "running", d.server.Ledger.Load().Running)
 			d.server.EndRuns()
 		}
 		break

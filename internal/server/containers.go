@@ -125,7 +125,7 @@ func (s *Server) failRuntime(w http.ResponseWriter, r *http.Request, err error) 
 
 // capabilities answers GET /v1/runtime.
 func (s *Server) capabilities(w http.ResponseWriter, r *http.Request, _ auth.Principal) error {
-	c, err := s.Runtime.Probe(r.Context())
+	c, err := s.abilities.get(r.Context(), s.Runtime)
 	if err != nil {
 		return err
 	}

@@ -166,14 +166,18 @@ func (h *hosted) admit(ctx context.Context, memory int64) error {
 	if h.grant != nil && h.granted >= memory {
 		return nil
 	}
+	acquire := h.s.place
 	if h.grant != nil {
 		h.grant.Release()
-		h.grant = nil
+		h.grant, acquire = nil, h.s.Ledger.Acquire
 	}
-	grant, err := h.s.Ledger.Acquire(ctx, capacity.Demand{Tenant: h.who.Tenant, MemoryBytes: memory})
+	grant, err := acquire(ctx, capacity.Demand{Tenant: h.who.Tenant, MemoryBytes: memory})
 	var full *capacity.FullError
 	var tooLarge *capacity.TooLargeError
+	var draining *refusal
 	switch {
+	case errors.As(err, &draining):
+		return &tunnel.Elsewhere{Reason: draining.Error()}
 	case errors.As(err, &full):
 		return &tunnel.Elsewhere{Reason: full.Reason}
 	case errors.As(err, &tooLarge):

@@ -31,8 +31,8 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 // serve is the way of one request. Its error is what to answer while nothing has
 // been answered yet.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
-	if s.draining.Load() {
-		return &refusal{Problem: api.Problem{Type: wire.TypeDraining, Status: http.StatusServiceUnavailable, Detail: "this server is shutting down"}, retryAfter: time.Second}
+	if err := s.drained(); err != nil {
+		return err
 	}
 	who, err := s.principal(r)
 	if err != nil {
@@ -71,7 +71,7 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 		return wire.Refused(err)
 	}
 	waiting, waited := tracer().Start(ctx, "queue")
-	grant, err := s.Ledger.Acquire(waiting, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
+	grant, err := s.place(waiting, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
 	waited.End()
 	if err != nil {
 		return err
@@ -82,6 +82,16 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 		grant.Release()
 		settle(used(result))
 	})
+}
+
+// place waits for a place, unless the server has begun to shut down while the request arrived.
+func (s *Server) place(ctx context.Context, d capacity.Demand) (*capacity.Grant, error) {
+	s.placing.Add(1) // before the look, so that who shuts down sees one of the two
+	defer s.placing.Add(-1)
+	if err := s.drained(); err != nil {
+		return nil, err
+	}
+	return s.Ledger.Acquire(ctx, d)
 }
 
 // run runs what was admitted, and answers it as soon as it has given back what it took:

@@ -25,11 +25,18 @@ type fakeRuntime struct {
 	heartbeat time.Duration
 	// onCreate runs before a container is made, which fails with what it returns.
 	onCreate func() error
+	// onProbe runs when it is asked what it can do.
+	onProbe func(context.Context) error
 }
 
 func (*fakeRuntime) Name() string { return "fake" }
 func (*fakeRuntime) Close() error { return nil }
-func (*fakeRuntime) Probe(context.Context) (sandbox.Capabilities, error) {
+func (rt *fakeRuntime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
+	if rt.onProbe != nil {
+		if err := rt.onProbe(ctx); err != nil {
+			return sandbox.Capabilities{}, err
+		}
+	}
 	return sandbox.Capabilities{Runtime: "fake"}, nil
 }
 

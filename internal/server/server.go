@@ -62,11 +62,13 @@ type Server struct {
 	removals sync.WaitGroup // of containers whose runs were answered
 	removing atomic.Int64   // how many of them there are
 	draining atomic.Bool
+	placing  atomic.Int64    // requests on their way to the ledger
 	runs     context.Context // of every run; done when those that go on must end
 	endRuns  context.CancelFunc
 	handler  http.Handler
 
 	catalogue catalogue
+	abilities abilities
 }
 
 // New makes a server. What runs does so with the values of ctx, and not until its
@@ -113,6 +115,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // Drain makes the server refuse new runs and say so.
 func (s *Server) Drain() { s.draining.Store(true) }
+
+// Busy tells whether anything runs, waits for its place, or is about to. Once it does not, nothing
+// begins any more where [Server.Drain] was called before.
+func (s *Server) Busy() bool {
+	if s.placing.Load() > 0 { // looked at first: who is not in it any more is in the ledger
+		return true
+	}
+	load := s.Ledger.Load()
+	return load.Running+load.Waiting > 0
+}
 
 // EndRuns cancels what still runs. Each is answered with what it had written.
 func (s *Server) EndRuns() { s.endRuns() }

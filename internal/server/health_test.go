@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Whoever asks for health without a key, as often as he likes, has the runtime asked once.
+func TestHealthAsksTheRuntimeOnce(t *testing.T) {
+	var asked atomic.Int64
+	answer := make(chan struct{})
+	s := newServer(t, &fakeRuntime{onProbe: func(ctx context.Context) error {
+		asked.Add(1)
+		select {
+		case <-answer:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}}, Options{})
+	s.Start()
+	get := func(ctx context.Context, path string) (status int) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		resp, err := s.Client().Do(r)
+		if err != nil {
+			return 0
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode
+	}
+	first, leave := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	clients.Go(func() { get(first, "/health") })
+	for asked.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	leave() // what is asked for others goes on
+	for range 20 {
+		clients.Go(func() {
+			if status := get(t.Context(), "/health"); status != http.StatusOK {
+				t.Errorf("health: %d", status)
+			}
+		})
+	}
+	time.Sleep(short)
+	close(answer)
+	clients.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the runtime was asked %d times for 21 callers", n)
+	}
+}
+
+// A request that arrives while the server begins to shut down is told so, and begins no run that
+// nobody waits for.
+func TestDrainWhileARequestArrives(t *testing.T) {
+	var began atomic.Int64
+	s := newServer(t, &fakeRuntime{onCreate: func() error { began.Add(1); return nil }}, Options{})
+	s.Start()
+	server := s.Config.Handler.(*Server)
+	body, arriving := io.Pipe()
+	status := make(chan string, 1)
+	go func() {
+		resp, err := s.Client().Post(s.URL+"/execute", "application/json", body)
+		if err != nil {
+			status <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		status <- resp.Status + " " + string(text)
+	}()
+	const request = `{"language": "exec", "args": ["x"]}`
+	if _, err := io.WriteString(arriving, request[:10]); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(short) // it has passed what it meets first
+	server.Drain()
+	if server.Busy() {
+		t.Error("a body that may never come keeps the server")
+	}
+	if _, err := io.WriteString(arriving, request[10:]); err != nil {
+		t.Fatal(err)
+	}
+	_ = arriving.Close()
+	if got := <-status; !strings.HasPrefix(got, "503 ") || !strings.Contains(got, "shutting down") || began.Load() > 0 {
+		t.Errorf("%s; %d runs began", got, began.Load())
+	}
+}
