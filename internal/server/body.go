@@ -15,20 +15,21 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 )
 
-// read reads the body of a request into what the executor runs.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, tenant string) (executor.Request, error) {
-	body, err := s.body(w, r, tenant)
+// read reads the body of a request into what the executor runs. What it takes room for stays taken
+// until the caller releases it.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, from *arrivingBody) (executor.Request, error) {
+	body, err := s.body(w, r, from)
 	if err != nil {
 		return executor.Request{}, err
 	}
 	return s.decoder.Read(r.Header.Get("Content-Type"), body)
 }
 
-// bodyShare is how many bodies of the largest size may be arriving together. A tenant
-// has half of them at most.
+// bodyShare is how many bodies of the largest size may be arriving, or be looked at before their runs
+// have a place, together. A tenant has half of them at most.
 const bodyShare = 8
 
-// bodies is what is arriving, in bytes. What is announced and does not come takes no
+// bodies is what is arriving and looked at, in bytes. What is announced and does not come takes no
 // room, and nobody takes the last of it.
 type bodies struct {
 	most int64
@@ -90,9 +91,15 @@ func (a *arrivingBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// release gives the room back.
+func (a *arrivingBody) release() {
+	a.bodies.release(a.tenant, a.taken)
+	a.taken = 0
+}
+
 // body reads the whole body. What all requests read together is bounded, and so
 // is the time it may take.
-func (s *Server) body(w http.ResponseWriter, r *http.Request, tenant string) ([]byte, error) {
+func (s *Server) body(w http.ResponseWriter, r *http.Request, from *arrivingBody) ([]byte, error) {
 	tooLarge := &api.Problem{Type: wire.TypeTooLarge, Status: http.StatusRequestEntityTooLarge,
 		Detail: fmt.Sprintf("the body is larger than %d MiB", s.MaxBodyBytes>>20)}
 	tooMuch := &refusal{Problem: api.Problem{Type: wire.TypeCapacity, Status: http.StatusTooManyRequests,
@@ -100,16 +107,15 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, tenant string) ([]
 	switch {
 	case r.ContentLength > s.MaxBodyBytes:
 		return nil, tooLarge
-	case !s.bodies.fits(tenant, max(1, r.ContentLength)):
+	case !s.bodies.fits(from.tenant, max(1, r.ContentLength)):
 		return nil, tooMuch
 	}
 	most := s.MaxBodyBytes
 	if fault.Off("limit", "body") {
 		most = math.MaxInt64
 	}
-	arriving := &arrivingBody{ReadCloser: r.Body, bodies: s.bodies, tenant: tenant}
-	defer func() { s.bodies.release(tenant, arriving.taken) }()
-	body, err := io.ReadAll(http.MaxBytesReader(w, arriving, most))
+	from.ReadCloser = r.Body
+	body, err := io.ReadAll(http.MaxBytesReader(w, from, most))
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):

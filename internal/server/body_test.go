@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -57,6 +58,48 @@ func TestUploadsOfOneTenantKeepNobodyOut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What has arrived is counted as long as its image is looked at, and not when its run has ended.
+func TestUploadsThatAreLookedAt(t *testing.T) {
+	const most = 1 << 20
+	looked := make(chan struct{})
+	s := newServer(t, &fakeRuntime{onImage: func() { <-looked }}, Options{MaxBodyBytes: most})
+	s.Start()
+	server := s.Config.Handler.(*Server)
+	body := `{"language": "exec", "args": ["x"], "image": "x"}`
+	body += strings.Repeat(" ", most-len(body))
+	post := func() (status int) {
+		answer, err := s.Client().Post(s.URL+"/execute", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Error(err)
+			return 0
+		}
+		_ = answer.Body.Close()
+		return answer.StatusCode
+	}
+	var clients sync.WaitGroup
+	for i := range bodyShare / 2 {
+		clients.Go(func() {
+			if status := post(); status == http.StatusTooManyRequests {
+				t.Errorf("status %d", status)
+			}
+		})
+		awaitArrived(t, server, "", int64((i+1)*most))
+	}
+	if status := post(); status != http.StatusTooManyRequests {
+		t.Errorf("one more: %d", status)
+	}
+	close(looked)
+	clients.Wait()
+	if status := post(); status == http.StatusTooManyRequests {
+		t.Errorf("afterwards: %d", status)
+	}
+	server.bodies.mu.Lock()
+	defer server.bodies.mu.Unlock()
+	if server.bodies.sum != 0 || len(server.bodies.of) > 0 {
+		t.Errorf("%d bytes are counted, %v", server.bodies.sum, server.bodies.of)
 	}
 }
 

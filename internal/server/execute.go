@@ -56,7 +56,9 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
-	req, err := s.read(w, r, who.Tenant)
+	arriving := &arrivingBody{bodies: s.bodies, tenant: who.Tenant}
+	defer arriving.release()
+	req, err := s.read(w, r, arriving)
 	if err != nil {
 		return err
 	}
@@ -67,6 +69,7 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	ctx, leave := s.runContext(r)
 	defer leave()
 	admitted, err := s.Executor.Admit(ctx, req)
+	arriving.release() // who waits for a place, or has one, is in the ledger
 	if err != nil {
 		return wire.Refused(err)
 	}

@@ -27,6 +27,8 @@ type fakeRuntime struct {
 	onCreate func() error
 	// onProbe runs when it is asked what it can do.
 	onProbe func(context.Context) error
+	// onImage runs when an image is looked at.
+	onImage func()
 }
 
 func (*fakeRuntime) Name() string { return "fake" }
@@ -40,7 +42,10 @@ func (rt *fakeRuntime) Probe(ctx context.Context) (sandbox.Capabilities, error) 
 	return sandbox.Capabilities{Runtime: "fake"}, nil
 }
 
-func (*fakeRuntime) Image(context.Context, sandbox.Spec) (sandbox.Image, error) {
+func (rt *fakeRuntime) Image(context.Context, sandbox.Spec) (sandbox.Image, error) {
+	if rt.onImage != nil {
+		rt.onImage()
+	}
 	return sandbox.Image{}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"go/build"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"io"
 	"path"
@@ -38,7 +39,7 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 		return goPackage{}, fmt.Errorf("no Go file in %s is meant for linux/%s: build constraints exclude them all", dir, runtime.GOARCH)
 	}
 	for _, name := range members {
-		if importsC(name, files[name]) {
+		if importsC(files[name]) {
 			return goPackage{}, fmt.Errorf(`%s imports "C", and cgo is off in the sandbox: use a pure Go package instead`, name)
 		}
 	}
@@ -150,16 +151,22 @@ func isMainPackage(code []byte) bool {
 	return err == nil && file.Name.Name == "main"
 }
 
-// importsC tells whether a file imports "C".
-func importsC(name string, code []byte) bool {
-	file, err := parser.ParseFile(token.NewFileSet(), name, code, parser.ImportsOnly)
-	if err != nil {
-		return false // the compiler says it better
-	}
-	for _, spec := range file.Imports {
-		if spec.Path.Value == `"C"` {
-			return true
+// importsC tells whether a file imports "C". It looks at the tokens up to the first declaration: a
+// syntax tree of as many imports as a body has room for is thirty times their size.
+func importsC(code []byte) bool {
+	var tokens scanner.Scanner
+	files := token.NewFileSet()
+	tokens.Init(files.AddFile("", files.Base(), len(code)), code, nil, 0)
+	for {
+		_, kind, text := tokens.Scan()
+		switch kind {
+		case token.STRING:
+			if text == `"C"` {
+				return true
+			}
+		case token.PACKAGE, token.IMPORT, token.IDENT, token.PERIOD, token.LPAREN, token.RPAREN, token.SEMICOLON:
+		default:
+			return false
 		}
 	}
-	return false
 }

@@ -376,3 +376,24 @@ func TestGoFind(t *testing.T) {
 		t.Errorf("missing %+v", missing)
 	}
 }
+
+func TestImportsC(t *testing.T) {
+	many := strings.Repeat(`"a";`, 1<<18)
+	for code, want := range map[string]bool{
+		`package main; import "C"`:                                    true,
+		"package main\n\n// #include <a.h>\nimport \"C\"\nfunc f(){}": true,
+		`package main; import ("a"; b "b"; . "c"; _ "C")`:             true,
+		`package main; import (` + many + `"C")`:                      true,
+		`package main; import ("a"; "c")`:                             false,
+		`package main; import "a"; var s = "C"`:                       false,
+		`package main; import "a"; func f() { g("C") }`:               false,
+		"package main; /* import \"C\" */ // import \"C\"":            false,
+		`package main; import (` + many:                               false,
+		"\x00\"C\"":                                                   false,
+		"":                                                            false,
+	} {
+		if got := importsC([]byte(code)); got != want {
+			t.Errorf("%.60q: %v", code, got)
+		}
+	}
+}
