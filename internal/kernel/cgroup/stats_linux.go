@@ -144,7 +144,11 @@ func (r *reader) legacy(s *Stats, l Limits) {
 		s.MemoryPeakBytes = r.number("memory.max_usage_in_bytes")
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		s.OOMKills = r.key(r.load("memory.oom_control"), "oom_kill")
-		s.MemoryAtLimit = l.MemoryBytes > 0 && s.MemoryPeakBytes.Value >= l.MemoryBytes-chargeSlack()
+		atLimit := func(peak Figure) bool { return l.MemoryBytes > 0 && peak.Value >= l.MemoryBytes-chargeSlack() }
+		s.MemoryAtLimit = atLimit(s.MemoryPeakBytes)
+		if s.OOMKills.Value > 0 && !s.MemoryAtLimit { // what was swapped out is within the limit, too
+			s.MemoryAtLimit = atLimit(r.number("memory.memsw.max_usage_in_bytes"))
+		}
 	}
 	r.processes(s)
 	if r.t.has(IO) {

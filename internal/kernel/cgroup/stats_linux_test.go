@@ -76,6 +76,11 @@ func TestStatsOfVersion1(t *testing.T) {
 	if s := stats(t, group(t, v1Host(), Limits{MemoryBytes: 1 << 30}, dirs, files)); s.MemoryAtLimit || s.OOMKills.Value != 1 {
 		t.Errorf("a host out of memory: at limit %v, OOM kills %v", s.MemoryAtLimit, s.OOMKills)
 	}
+	// Unless memory and swap together were at it.
+	files[memory+"memory.memsw.max_usage_in_bytes"] = "1073741824\n"
+	if s := stats(t, group(t, v1Host(), Limits{MemoryBytes: 1 << 30}, dirs, files)); !s.MemoryAtLimit {
+		t.Error("a limit that was reached in part by what is swapped out is the host's")
+	}
 }
 
 func TestFigure(t *testing.T) {
