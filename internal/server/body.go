@@ -114,7 +114,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, from *arrivingBody
 	if fault.Off("limit", "body") {
 		most = math.MaxInt64
 	}
-	from.ReadCloser = r.Body
 	body, err := io.ReadAll(http.MaxBytesReader(w, from, most))
 	var over *http.MaxBytesError
 	switch {

@@ -56,7 +56,7 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
-	arriving := &arrivingBody{bodies: s.bodies, tenant: who.Tenant}
+	arriving := &arrivingBody{ReadCloser: r.Body, bodies: s.bodies, tenant: who.Tenant}
 	defer arriving.release()
 	req, err := s.read(w, r, arriving)
 	if err != nil {
