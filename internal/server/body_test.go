@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // What one tenant uploads keeps nobody else out: neither bodies that are announced and do
@@ -65,7 +67,7 @@ func TestUploadsOfOneTenantKeepNobodyOut(t *testing.T) {
 func TestUploadsThatAreLookedAt(t *testing.T) {
 	const most = 1 << 20
 	looked := make(chan struct{})
-	s := newServer(t, &fakeRuntime{onImage: func() { <-looked }}, Options{MaxBodyBytes: most})
+	s := newServer(t, &fakeRuntime{onImage: func() error { <-looked; return &sandbox.ImageError{} }}, Options{MaxBodyBytes: most})
 	s.Start()
 	server := s.Config.Handler.(*Server)
 	body := `{"language": "exec", "args": ["x"], "image": "x"}`

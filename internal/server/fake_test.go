@@ -27,8 +27,8 @@ type fakeRuntime struct {
 	onCreate func() error
 	// onProbe runs when it is asked what it can do.
 	onProbe func(context.Context) error
-	// onImage runs when an image is looked at.
-	onImage func()
+	// onImage runs when an image is looked at, which fails with what it returns.
+	onImage func() error
 }
 
 func (*fakeRuntime) Name() string { return "fake" }
@@ -44,7 +44,9 @@ func (rt *fakeRuntime) Probe(ctx context.Context) (sandbox.Capabilities, error) 
 
 func (rt *fakeRuntime) Image(context.Context, sandbox.Spec) (sandbox.Image, error) {
 	if rt.onImage != nil {
-		rt.onImage()
+		if err := rt.onImage(); err != nil {
+			return sandbox.Image{}, err
+		}
 	}
 	return sandbox.Image{}, nil
 }
