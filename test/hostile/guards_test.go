@@ -180,6 +180,7 @@ func silent() map[string]string {
 		"raw packets":       capability,
 		"user and group ids are the user namespace's*": capability,
 		"the number is for code that the kernel*":      "the kernel ends who calls it from elsewhere, and asks no filter",
+		"a cookie of its own*":                         "kernels that do not divide cores among threads, as the one here, answer the same",
 		"writes back every file system*":               "it has no answer that could be another",
 		"larger socket buffers*":                       "what is in them is sampled (limit:tcp), and they end at the host's bound",
 		"shortens files that Landlock closes*":         truncation,

@@ -85,6 +85,7 @@ func byArgument() []Rule {
 		ioctlTIOCLINUX  = 0x541c
 		prctlSetMM      = 35  // PR_SET_MM, linux/prctl.h
 		prctlMerge      = 67  // PR_SET_MEMORY_MERGE
+		prctlSchedCore  = 62  // PR_SCHED_CORE
 		madvMergeable   = 12  // MADV_MERGEABLE, asm-generic/mman-common.h
 		newListener     = 0x8 // SECCOMP_FILTER_FLAG_NEW_LISTENER
 		fileType        = 0o170000
@@ -123,6 +124,12 @@ func byArgument() []Rule {
 			Why:   "pages that are one with others' equal ones, for all of a process",
 			Names: []string{"prctl"}, Action: Fail(EINVAL),
 			When: []Condition{Equal32(0, prctlMerge)},
+		},
+		{
+			Why: "a cookie of its own keeps all others off the other threads of a core, which nobody " +
+				"is charged for; the first and the last one on a machine stop all its processors",
+			Names: []string{"prctl"}, Action: Fail(EINVAL),
+			When: []Condition{Equal32(0, prctlSchedCore)},
 		},
 		{
 			Why:   "programs may filter themselves, but a listener is the supervisor's",
