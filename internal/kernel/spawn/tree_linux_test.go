@@ -248,6 +248,82 @@ func TestKillInit(t *testing.T) {
 	}
 }
 
+// An init's children can die faster than it buries them: those of a program that makes them
+// its father's. It hears in between what it is told. Here the message and the dead are there
+// together once it goes on, and the message finds some of them not buried.
+func TestAnInitThatBuriesHears(t *testing.T) {
+	s, err := Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var p Program
+	until, ours, b := p.File(int(r.Fd())), p.File(int(w.Fd())), p.Bytes(make([]byte, 1))
+	for range 500 {
+		p.Fork("fork", unix.SYS_CLONE, []Arg{Value(uintptr(unix.SIGCHLD))}, func() {
+			p.Call("close", unix.SYS_CLOSE, ours)
+			p.Call("read", unix.SYS_READ, until, b, Value(1))
+		})
+	}
+	_, err = s.Do(&p)
+	if err == nil {
+		_, err = s.Do(new(Program)) // by then it has closed what it was sent
+	}
+	if err == nil {
+		err = unix.Kill(s.conn.(*socket).pid, unix.SIGSTOP)
+	}
+	w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r.Close(); living(t, s.conn.(*socket).pid) > 0; time.Sleep(time.Millisecond) {
+	}
+	answered := make(chan error)
+	go func() {
+		var p Program
+		p.Call("waitid", unix.SYS_WAITID, Value(unix.P_ALL), Value(0), Value(0), Value(unix.WEXITED|unix.WNOHANG|unix.WNOWAIT), Value(0))
+		_, err := s.Do(&p)
+		answered <- err
+	}()
+	for unread := 0; unread == 0; time.Sleep(time.Millisecond) {
+		_ = s.conn.(*socket).raw.Control(func(fd uintptr) { unread, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := unix.Kill(s.conn.(*socket).pid, unix.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-answered; err != nil {
+		t.Errorf("%v, where the message came before the last of the dead", err)
+	}
+	s.WaitIdle()
+}
+
+// living counts the children of a process that are not dead.
+func living(t *testing.T, pid int) (n int) {
+	t.Helper()
+	list, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for child := range strings.FieldsSeq(string(list)) {
+		stat, err := os.ReadFile("/proc/" + child + "/stat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(stat), ") Z ") {
+			n++
+		}
+	}
+	return n
+}
+
 // An init that fails on its way has already taken its own socket: the first
 // program that is sent to it fails, and nobody waits for ever.
 func TestForkThatFails(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -32,6 +33,7 @@ type container struct {
 	scope      *cgroup.Scope // nil where this host grants no control groups
 	init       *spawn.Init
 	spawner    *spawn.Server // that init is a child of
+	killed     atomic.Bool   // init was, by us, with all that it has
 	// trees are the writable directories, by path in the container.
 	trees map[string]*os.File
 	// image is held as long as the container is there; nil without one.
@@ -394,7 +396,7 @@ func (c *container) end() error {
 // init, which ends with its socket.
 func (c *container) killAll() error {
 	if c.walls.namespaces {
-		return c.init.Kill()
+		return c.killInit()
 	}
 	return c.killPrograms()
 }

@@ -23,7 +23,7 @@ func (c *container) killPrograms() error {
 		var p spawn.Program
 		killEverything(&p)
 		if err := c.tell(&p); err != nil {
-			return c.init.Kill() // which ends them, too
+			return c.killInit()
 		}
 		return nil
 	}
@@ -112,7 +112,7 @@ func (c *container) answered(by *spawn.Server, p *spawn.Program) error {
 func (c *container) rouse(answered <-chan struct{}) {
 	for {
 		if c.walls.namespaces {
-			_ = c.init.Kill()
+			_ = c.killInit()
 			return
 		}
 		_ = c.init.Signal(unix.SIGCONT)
@@ -122,6 +122,13 @@ func (c *container) rouse(answered <-chan struct{}) {
 		case <-time.After(silence):
 		}
 	}
+}
+
+// killInit kills the init of a pid namespace, and with it all that it has: the end of a
+// process is ours then, and not init's failure.
+func (c *container) killInit() error {
+	c.killed.Store(true)
+	return c.init.Kill()
 }
 
 // killRest kills what a process has left behind and waits until it is gone.

@@ -50,7 +50,7 @@ func TestSilentInit(t *testing.T) {
 				t.Error(err)
 			}
 			exit, err := running.Wait()
-			if level == sandbox.LevelRestricted && (err != nil || exit.Signal != int(unix.SIGKILL)) {
+			if err != nil || exit.Signal != int(unix.SIGKILL) || exit.Code != 137 {
 				t.Errorf("signal %d, %v", exit.Signal, err)
 			}
 			if err := c.Delete(t.Context()); err != nil {

@@ -366,7 +366,7 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 // finish waits for the end and gathers what is known about it.
 func (pr *process) finish() {
 	defer pr.End()
-	exit, err := pr.reap()
+	exit, usage, err := pr.reap()
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
@@ -382,13 +382,13 @@ func (pr *process) finish() {
 	pr.out.End(&pr.Exit)
 	failed, lost := pr.streams.finish()
 	pr.Exit.WriteError = failed
-	pr.Exit.Code = exit.Status.ExitStatus()
-	if exit.Status.Signaled() {
-		pr.Exit.Signal = int(exit.Status.Signal())
+	pr.Exit.Code = exit.ExitStatus()
+	if exit.Signaled() {
+		pr.Exit.Signal = int(exit.Signal())
 		pr.Exit.Code = 128 + pr.Exit.Signal
 		pr.Exit.Violations = append(pr.Exit.Violations, pr.trace.killed(pr.Exit.Signal)...)
 	}
-	err = errors.Join(err, lost, pr.unwatched, pr.gather(exit.Usage))
+	err = errors.Join(err, lost, pr.unwatched, pr.gather(usage))
 	// A millisecond that nobody needs to wait for but Delete.
 	pr.c.cleanups.Go(func() { pr.c.removeGroup(pr.group) })
 	if err != nil {
@@ -396,18 +396,25 @@ func (pr *process) finish() {
 	}
 }
 
-// reap waits for the end of the main process.
-func (pr *process) reap() (spawn.Exit, error) {
+// reap waits for the end of the main process. What it has used is known of one that we have
+// not killed with its init.
+func (pr *process) reap() (spawn.WaitStatus, *spawn.Usage, error) {
+	exit, err := spawn.Exit{}, error(nil)
 	if pr.orphan == nil {
-		return pr.c.init.Wait(pr.pid)
+		exit, err = pr.c.init.Wait(pr.pid)
+	} else {
+		<-pr.orphan.gone
+		exit, err = pr.orphan.exit, pr.orphan.lost
 	}
-	<-pr.orphan.gone
-	return pr.orphan.exit, pr.orphan.lost
+	if errors.Is(err, spawn.ErrGone) && pr.c.killed.Load() {
+		return spawn.WaitStatus(unix.SIGKILL), nil, nil
+	}
+	return exit.Status, &exit.Usage, err
 }
 
 // gather reads the figures; the process is dead, its groups still exist.
-func (pr *process) gather(usage spawn.Usage) error {
-	err := pr.group.final(&usage, &pr.Exit)
+func (pr *process) gather(usage *spawn.Usage) error {
+	err := pr.group.final(usage, &pr.Exit)
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.Exit)
 		err = errors.Join(err, pr.sampler.err)

@@ -33,6 +33,7 @@ enum {
 	FDS_MAX = 64,            // protocol.go: maxFiles
 	CHILDREN_MAX = 16 << 10, // forked here and not yet reported
 	TREE_MAX = 64 << 10,     // killed at a time
+	BURIED_MAX = 128,        // before a message is looked for
 	CHUNK = 64 << 10,        // stream.go: chunk
 	MAGIC = 0x31724273,
 	MAGIC_INPUT = 0x32724273,  // bytes for the program; none: that was all
@@ -208,18 +209,20 @@ static s64 foster(s32 pid)
 // reap collects the dead and reports those that were forked here. It returns
 // the last result of wait4: 0 while children live on, -ECHILD when none is left,
 // which the last report then says: a program that has left nothing behind costs
-// one record.
+// one record. More than 0 says that others may be dead: children that a program
+// makes ours (CLONE_PARENT) can die faster than they are buried, and whoever wants
+// them killed is to be heard.
 static s64 reap(void)
 {
 	// struct rusage: utime, stime (each s, us), maxrss, ixrss, idrss, isrss, minflt,
 	// majflt, nswap, inblock, oublock, msgsnd, msgrcv, nsignals, nvcsw, nivcsw.
 	static const u8 kept[] = {4, 8, 9, 11, 12, 16, 17};
 	struct record last = {0};
-	for (;;) {
+	for (int buried = 0;; buried++) {
 		u64 usage[18] = {0};
 		s32 status = 0;
 		// WNOHANG, and __WALL: also children that were made without SIGCHLD.
-		s64 pid = call(SYS_wait4, -1, &status, 0x40000001, usage);
+		s64 pid = buried < BURIED_MAX ? call(SYS_wait4, -1, &status, 0x40000001, usage) : 0;
 		if (pid == EINTR_)
 			continue;
 		if (last.a) {
@@ -229,7 +232,7 @@ static s64 reap(void)
 			last.a = 0;
 		}
 		if (pid <= 0)
-			return pid;
+			return buried < BURIED_MAX ? pid : buried;
 		for (int i = 0; i < used; i++)
 			if (children[i] == pid) {
 				children[i] = 0;
@@ -367,6 +370,7 @@ __attribute__((noreturn)) void serve(void)
 	u64 sigchld = 1UL << (17 - 1);
 	call(SYS_rt_sigprocmask, 0, &sigchld, 0, 8);
 	s64 signals = call(SYS_signalfd4, -1, &sigchld, 8, 0x80800); // CLOEXEC | NONBLOCK
+	s64 left = 0; // what reap has said: more than 0, others may be dead
 	idle = 1;
 	used = 0; // those of whoever forked us are not ours
 	if (signals < 0)
@@ -385,10 +389,12 @@ __attribute__((noreturn)) void serve(void)
 		for (int i = 1; i < 3; i++)
 			if (streams[i].open && streams[i].credit > 0)
 				fds[2 + i].fd = STREAM + i, fds[2 + i].events = 1;
-		call6(SYS_ppoll, (u64)fds, 5, 0, 0, 8, 0);
-		if (fds[1].revents) {
+		struct { s64 s, ns; } at_once = {0, 0};
+		call6(SYS_ppoll, (u64)fds, 5, left > 0 ? (u64)&at_once : 0, 0, 8, 0);
+		if (fds[1].revents || left > 0) {
 			call(SYS_read, signals, info, sizeof info, 0);
-			if (reap() < 0 && !idle) { // ECHILD
+			left = reap();
+			if (left < 0 && !idle) { // ECHILD
 				idle = 1;
 				report(RECORD_IDLE, 0, 0, 0, 0);
 			}
