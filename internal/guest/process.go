@@ -134,6 +134,9 @@ func (pr *process) connect(ctx context.Context, p sandbox.Process) (err error) {
 // carry begins to copy what the process reads and writes.
 func (pr *process) carry(p sandbox.Process) {
 	pr.output.Fail = pr.killOnce
+	if !pr.tty { // whose end is told otherwise
+		pr.output.Late = func() { pr.c.within(pr.c.endPipes) }
+	}
 	if p.Stdin != nil {
 		pr.stdin = pr.c.init.Writer()
 		go func() { _ = stdio.Feed(pr.stdin, p.Stdin, pr.tty) }() // what fails is the channel, which says so itself
@@ -312,6 +315,24 @@ func (c *Container) restOfTerminal() (rest []byte) {
 		rest = append(rest, content.Of(reply, int(n))...)
 	}
 	return rest
+}
+
+// endPipes moves what the pipes of a process still hold into others, of which nobody has the
+// other end: so they have one. Everybody who could write is dead.
+func (c *Container) endPipes() {
+	var p spawn.Program
+	for stream := 1; stream <= 2; stream++ {
+		fd, ends := spawn.FD(spawn.StreamFD(stream)), p.Bytes(make([]byte, 8))
+		read, write := p.Cell(ends, 0), p.Cell(ends, 4)
+		size := p.Call("F_GETPIPE_SZ", c.calls.fcntl, fd, spawn.Value(fGETPIPESZ)).AllowAny().Save() // an error of one that has ended
+		p.Call("pipe2", c.calls.pipe2, ends, spawn.Value(oCLOEXEC|oNONBLOCK))
+		p.Call("F_SETPIPE_SZ", c.calls.fcntl, write, spawn.Value(fSETPIPESZ), size).AllowAny()
+		p.Call("splice", c.calls.splice, fd, spawn.Value(0), write, spawn.Value(0), size, spawn.Value(spliceNONBLOCK)).AllowAny()
+		p.Call("close", c.calls.close, write)
+		p.Call("dup3", c.calls.dup3, read, fd, spawn.Value(oCLOEXEC))
+		p.Call("close", c.calls.close, read)
+	}
+	_ = c.tell(&p) // an init that is gone has ended them
 }
 
 // killRest kills what is left in the container and waits until it is gone. What is

@@ -53,8 +53,12 @@ type Output struct {
 	Fail func()
 	// Terminal says that what is read is a terminal.
 	Terminal bool
+	// Late is called by [Output.Wait] when a stream that is no file of ours does not end, and
+	// sees to it that it does; nil where they all do.
+	Late func()
 
 	copies sync.WaitGroup
+	from   []io.Reader
 	mu     sync.Mutex
 	err    error // the first one of a writer
 	lost   error // the first one of a pipe that leads to the program or from it
@@ -63,6 +67,7 @@ type Output struct {
 // Copy begins to copy a stream until its end. When the writer fails, or is nil, the
 // rest is read and dropped, so that the program's end is not held up.
 func (o *Output) Copy(to io.Writer, from io.Reader) {
+	o.from = append(o.from, from)
 	o.copies.Go(func() { o.copy(to, from) })
 }
 
@@ -85,21 +90,31 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 				to = nil
 			}
 		}
-		switch {
-		case err == nil:
-			if n == little && n == len(buf) {
-				buf = make([]byte, size)
-				done = widen(from)
-			}
-			if len(buf) == size && n < size/2 {
-				<-time.After(gather)
+		if err != nil {
+			if from = o.behind(err, from); from == nil {
+				return
 			}
 			continue
-		case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
-			o.lose(fmt.Errorf("read the program's output: %w", err))
 		}
-		return
+		if n == little && n == len(buf) {
+			buf = make([]byte, size)
+			done = widen(from)
+		}
+		if len(buf) == size && n < size/2 {
+			<-time.After(gather)
+		}
 	}
+}
+
+// behind is where to read on behind an error, or nil.
+func (o *Output) behind(err error, from io.Reader) io.Reader {
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return restOf(from)
+	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
+		o.lose(fmt.Errorf("read the program's output: %w", err))
+	}
+	return nil
 }
 
 // Feed is [Feed] beside the copies, whose error is told with theirs.
@@ -133,10 +148,30 @@ func (o *Output) failed(err error) {
 	}
 }
 
+// late is after what time a stream is taken for one that does not end by itself.
+const late = 200 * time.Millisecond
+
 // Wait waits until everything that was written has been copied, and returns the
-// first error of a writer. Whoever could write must be dead.
+// first error of a writer. Whoever could write must be dead: then what is there is
+// all there will be. It waits for no end of a stream that has none, since its other
+// end is held by nobody who runs: a program can send it over a socket that is in
+// flight itself, through itself, and the kernel frees such a ring when some socket
+// is next closed on the machine (unix_gc, net/unix/garbage.c).
 func (o *Output) Wait() error {
+	ended := make(chan struct{})
+	timer := time.AfterFunc(late, func() {
+		defer close(ended)
+		if o.Late != nil {
+			o.Late()
+		}
+		for _, from := range o.from {
+			hurry(from)
+		}
+	})
 	o.copies.Wait()
+	if !timer.Stop() {
+		<-ended
+	}
 	return o.err
 }
 

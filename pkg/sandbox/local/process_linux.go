@@ -399,7 +399,8 @@ func (pr *process) finish() {
 // reap waits for the end of the main process. What it has used is known of one that we have
 // not killed with its init.
 func (pr *process) reap() (spawn.WaitStatus, *spawn.Usage, error) {
-	exit, err := spawn.Exit{}, error(nil)
+	var exit spawn.Exit
+	var err error
 	if pr.orphan == nil {
 		exit, err = pr.c.init.Wait(pr.pid)
 	} else {
