@@ -87,10 +87,12 @@ func TestInvalidBodiesNameThePlace(t *testing.T) {
 		{`{"code":"x","isolation":"weak"}`, "/isolation"},
 		{`{"code":"x","network":{"mode":"all"}}`, "/network/mode"},
 		{`{"CODE":"x"}`, "/CODE"},
+		{`{"code":"x","collect":["a","` + strings.Repeat("a", 4097) + `"]}`, "/collect/1"},
+		{`{"code":"x","collect":["a"` + strings.Repeat(`,"a"`, 256) + `]}`, "/collect"},
 	} {
 		p := problem(t, test.body)
 		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Pointer != test.pointer {
-			t.Errorf("%s: %d %+v, want 422 at %q", test.body, p.Status, p.Errors, test.pointer)
+			t.Errorf("%.200s: %d %+v, want 422 at %q", test.body, p.Status, p.Errors, test.pointer)
 		}
 	}
 }

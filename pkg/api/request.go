@@ -31,7 +31,7 @@ type Request struct {
 	Recompile bool `json:"recompile,omitempty" doc:"Compile, although the result of the same source, toolchain and flags may be kept from before (meta.cached_compile)."`
 
 	Entry     string    `json:"entry,omitempty" maxLength:"4096" doc:"The main file among files; by default the language's convention." example:"main.py"`
-	Collect   *[]string `json:"collect,omitempty" maxItems:"256" doc:"Globs of files to return. Left out: what the program made or changed; empty: nothing." example:"[\"out/*.csv\"]"`
+	Collect   *[]string `json:"collect,omitempty" maxItems:"256" maxLength:"4096" doc:"Globs of files to return. Left out: what the program made or changed; empty: nothing." example:"[\"out/*.csv\"]"`
 	Image     string    `json:"image,omitempty" maxLength:"512" doc:"The root file system, with its own toolchains in place of the server's. The operator says which may be named." example:"python:3.12-slim"`
 	Isolation string    `json:"isolation,omitempty" enum:"auto,full,restricted,none" doc:"The isolation level; a level by name is never weakened." example:"auto"`
 }

@@ -1,11 +1,11 @@
 package executor
 
 import (
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,10 +41,20 @@ type collected struct {
 	err     error // of a caller's OnFile
 }
 
+// walkAll visits the names of a tree, until ctx is done.
+func walkAll(ctx context.Context, tree sandbox.FileTree, visit func(sandbox.FileInfo) error) error {
+	return tree.Walk(maxWalk, func(f sandbox.FileInfo) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return visit(f)
+	})
+}
+
 // snapshot remembers what the workspace holds before the program runs.
-func snapshot(tree sandbox.FileTree) (map[string]sandbox.FileInfo, error) {
+func snapshot(ctx context.Context, tree sandbox.FileTree) (map[string]sandbox.FileInfo, error) {
 	before, left := map[string]sandbox.FileInfo{}, maxRemembered
-	err := tree.Walk(maxWalk, func(f sandbox.FileInfo) error {
+	err := walkAll(ctx, tree, func(f sandbox.FileInfo) error {
 		if left -= len(f.Path); left >= 0 {
 			before[f.Path] = f
 		}
@@ -57,9 +67,12 @@ func snapshot(tree sandbox.FileTree) (map[string]sandbox.FileInfo, error) {
 }
 
 // gatherFiles returns what the program made or changed.
-func (r *run) gatherFiles(before map[string]sandbox.FileInfo) collected {
+func (r *run) gatherFiles(ctx context.Context, before map[string]sandbox.FileInfo) collected {
 	g := gatherer{run: r, before: before, out: collected{files: map[string]api.File{}},
-		filesLeft: defaultCollectFiles, bytesLeft: defaultCollectBytes}
+		filesLeft: defaultCollectFiles, bytesLeft: defaultCollectBytes, globs: newLeftovers(r.plan.Leftovers)}
+	if r.req.Collect != nil {
+		g.globs, g.named = newGlobs(r.req.Collect), true
+	}
 	if r.req.Collect != nil || r.req.OnFile != nil {
 		g.filesLeft, g.bytesLeft = maxCollectFiles, maxCollectBytes
 	}
@@ -69,7 +82,7 @@ func (r *run) gatherFiles(before map[string]sandbox.FileInfo) collected {
 	if r.req.OnFile != nil {
 		g.bytesLeft = max(r.disk.Bytes, g.bytesLeft) // streamed, not held
 	}
-	if err := r.workspace.Walk(maxWalk, g.visit); err != nil {
+	if err := walkAll(ctx, r.workspace, g.visit); err != nil {
 		g.out.err = fmt.Errorf("collect what the program has made: %w", err)
 	}
 	slices.SortFunc(g.out.skipped, func(a, b api.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
@@ -83,21 +96,28 @@ type gatherer struct {
 	run       *run
 	before    map[string]sandbox.FileInfo
 	out       collected
+	globs     *globs
+	named     bool // globs are of what is wanted, and not of what is not
 	filesLeft int
 	bytesLeft int64
 	untold    int // that were skipped, and are not in out
 }
 
 func (g *gatherer) visit(f sandbox.FileInfo) error {
-	if f.Mode.IsDir() || !g.wanted(f) {
+	if f.Mode.IsDir() {
 		return nil
 	}
 	if old, ok := g.before[f.Path]; ok && old.Inode == f.Inode && old.Size == f.Size && old.ModTime.Equal(f.ModTime) {
 		return nil
 	}
-	switch {
-	case len(f.Path) > maxPath:
+	if len(f.Path) > maxPath { // which it cannot be opened by, and globs take their time for it
 		g.skip(f, fmt.Sprintf("the path is longer than %d bytes", maxPath))
+		return nil
+	}
+	switch matched := g.globs.match(f.Path); {
+	case g.globs.spent():
+		g.skip(f, "not compared with the globs, which were too much work for the files before it")
+	case matched != g.named:
 	case !utf8.ValidString(f.Path):
 		g.skip(f, "the name is not valid UTF-8")
 	case !f.Mode.IsRegular() && !fault.Off("collect", "kinds of files"):
@@ -110,14 +130,6 @@ func (g *gatherer) visit(f sandbox.FileInfo) error {
 		return g.take(f)
 	}
 	return nil
-}
-
-// wanted applies the globs, or leaves out what a build leaves behind.
-func (g *gatherer) wanted(f sandbox.FileInfo) bool {
-	if globs := g.run.req.Collect; globs != nil {
-		return slices.ContainsFunc(globs, func(glob string) bool { return matchGlob(glob, f.Path) })
-	}
-	return !slices.ContainsFunc(g.run.plan.Leftovers, func(glob string) bool { return matchLeftover(glob, f.Path) })
 }
 
 func (g *gatherer) skip(f sandbox.FileInfo, reason string) {
@@ -191,45 +203,4 @@ func kind(m fs.FileMode) string {
 		return "socket"
 	}
 	return "device"
-}
-
-// matchGlob matches a path against a glob whose ** stands for any number of
-// directories. A glob that names a directory means everything below it.
-func matchGlob(glob, name string) bool {
-	return matchParts(strings.Split(path.Clean(glob), "/"), strings.Split(name, "/"))
-}
-
-// matchParts goes back to the last ** alone, so that no glob takes longer than
-// its length times that of the name.
-func matchParts(glob, name []string) bool {
-	retry, from := -1, 0 // where glob and name go on when the last ** takes one more
-	for g, n := 0, 0; g < len(glob); {
-		switch {
-		case glob[g] == "**":
-			g++
-			retry, from = g, n
-		case n < len(name) && matchPart(glob[g], name[n]):
-			g, n = g+1, n+1
-		case retry >= 0 && from < len(name):
-			from++
-			g, n = retry, from
-		default:
-			return false
-		}
-	}
-	return true // what is left of name lies below what the glob names
-}
-
-func matchPart(glob, part string) bool {
-	ok, err := path.Match(glob, part)
-	return err == nil && ok
-}
-
-// matchLeftover matches a pattern with a slash against the whole path, and one
-// without against each of its elements.
-func matchLeftover(glob, name string) bool {
-	if strings.Contains(glob, "/") {
-		return matchGlob(glob, name)
-	}
-	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return matchPart(glob, part) })
 }

@@ -2,111 +2,30 @@ package executor
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-func TestMatchGlob(t *testing.T) {
-	for _, tc := range []struct {
-		glob, name string
-		want       bool
-	}{
-		{"a", "a", true}, {"a", "b", false}, {"a", "a/b", true}, {"a", "ab", false}, {"a/b", "a", false},
-		{"*.txt", "x.txt", true}, {"*.txt", "d/x.txt", false}, {"*/x", "d/x", true}, {"*", "a/b/c", true},
-		{"**", "a", true}, {"**", "a/b", true}, {"**/x", "x", true}, {"**/x", "a/b/x", true}, {"**/x", "a/b/xy", false},
-		{"a/**", "a/b/c", true}, {"a/**", "b", false}, {"a/**/z", "a/z", true}, {"a/**/z", "a/b/c/z", true}, {"a/**/z", "a/b", false},
-		{"**/a/**/b", "x/a/y/b", true}, {"**/a/**/b", "x/b/y/a", false}, {"**/a/**/b", "a/a/b/c", true}, {"**/**/x", "x", true},
-		{"**/a/c", "a/b/a/c", true}, {"**/a/b", "a/a/b", true}, {"a/**/b/c", "a/b/b/c", true},
-		{"./out/", "out/x", true}, {"out//x", "out/x", true}, {"?", "é", true}, {"[ab]", "b", true}, {"[", "[", false},
-		{"../a", "a", false}, {"/a", "a", false}, {`\*`, "*", true}, {`\*`, "a", false},
-	} {
-		if got := matchGlob(tc.glob, tc.name); got != tc.want {
-			t.Errorf("matchGlob(%q, %q) = %v", tc.glob, tc.name, got)
-		}
-	}
-}
-
-// TestMatchGlobModel holds the matcher against the plain definition.
-func TestMatchGlobModel(t *testing.T) {
-	var model func(glob, name []string) bool
-	model = func(glob, name []string) bool {
-		switch {
-		case len(glob) == 0:
-			return true
-		case glob[0] == "**":
-			return model(glob[1:], name) || len(name) > 0 && model(glob, name[1:])
-		case len(name) == 0:
-			return false
-		}
-		ok, _ := path.Match(glob[0], name[0])
-		return ok && model(glob[1:], name[1:])
-	}
-	part := rapid.SampledFrom([]string{"a", "b", "ab"})
-	rapid.Check(t, func(t *rapid.T) {
-		glob := rapid.SliceOfN(rapid.OneOf(part, rapid.SampledFrom([]string{"**", "*", "a*"})), 1, 6).Draw(t, "glob")
-		name := rapid.SliceOfN(part, 1, 7).Draw(t, "name")
-		if got, want := matchGlob(strings.Join(glob, "/"), strings.Join(name, "/")), model(glob, name); got != want {
-			t.Fatalf("%v on %v: %v, want %v", glob, name, got, want)
-		}
-	})
-}
-
-// TestMatchGlobIsNotExponential would run for years if it were.
-func TestMatchGlobIsNotExponential(t *testing.T) {
-	name := strings.Repeat("a/", 1000) + "b"
-	if matchGlob(strings.Repeat("**/a/", 50)+"c", name) {
-		t.Error("c was found")
-	}
-}
-
-func FuzzMatchGlob(f *testing.F) {
-	f.Add("**/*.txt", "a/b.txt")
-	f.Add("[", "[")
-	f.Add("**/**/[^a-]/\\", "x")
-	f.Fuzz(func(t *testing.T, glob, name string) {
-		matchGlob(glob, name)
-		matchLeftover(glob, name)
-		if !matchGlob("**", name) {
-			t.Errorf("** does not match %q", name)
-		}
-	})
-}
-
-func TestMatchLeftover(t *testing.T) {
-	for _, tc := range []struct {
-		glob, name string
-		want       bool
-	}{
-		{"__pycache__", "__pycache__/a.pyc", true}, {"__pycache__", "pkg/__pycache__/a.pyc", true}, {"__pycache__", "pycache", false},
-		{"*.class", "a/B.class", true}, {"*.class", "B.java", false}, {"target/debug", "target/debug/x", true},
-		{"target/debug", "a/target/debug/x", false}, {"[", "[", false},
-	} {
-		if got := matchLeftover(tc.glob, tc.name); got != tc.want {
-			t.Errorf("matchLeftover(%q, %q) = %v", tc.glob, tc.name, got)
-		}
-	}
-}
-
 // gather collects from a tree as a run would.
 func gather(tree *fakeTree, before map[string]sandbox.FileInfo, req Request) collected {
 	r := &run{req: req, workspace: tree, disk: sandbox.DiskLimit{Bytes: 256 << 20}, plan: language.Plan{Leftovers: []string{"__pycache__"}}}
-	return r.gatherFiles(before)
+	return r.gatherFiles(context.Background(), before)
 }
 
 func newTree(names ...string) *fakeTree {
@@ -126,7 +45,7 @@ func (t *fakeTree) edit(name string, change func(f *fakeFile)) {
 
 func TestOnlyWhatChangedIsCollected(t *testing.T) {
 	tree := newTree("same", "grown", "touched", "replaced", "removed", "__pycache__/x")
-	before, err := snapshot(tree)
+	before, err := snapshot(t.Context(), tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +152,7 @@ func TestSkippedFilesAreBounded(t *testing.T) {
 		tree.edit(name, func(f *fakeFile) { f.Mode = fs.ModeSymlink | 0o777 })
 	}
 	tree.put(strings.Repeat("d/", maxPath/2)+"f", nil, 0o644)
-	before, err := snapshot(tree)
+	before, err := snapshot(t.Context(), tree)
 	if err != nil || len(before)*len(long) > maxRemembered {
 		t.Errorf("%d names are remembered, %v", len(before), err)
 	}
@@ -309,5 +228,45 @@ func TestWalkErrorIsOurs(t *testing.T) {
 	tree.walkErr = errors.New("no tree")
 	if c := gather(tree, nil, Request{}); c.err == nil || len(c.files) != 1 {
 		t.Errorf("error %v, files %v", c.err, c.files)
+	}
+}
+
+// Who cancels a run while its files are collected is waited for no longer. Who has stopped
+// the program wants what it has made, and who has gone wants nothing.
+func TestCancelledCollect(t *testing.T) {
+	for when, want := range map[string]int{"while": 1, "stopped": 3, "gone": 0} {
+		t.Run(when, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				rt := &fakeRuntime{program: func(p sandbox.Process, r *fakeRunning) sandbox.Exit {
+					for _, name := range []string{"a", "b", "c"} {
+						r.container.trees[sandbox.WorkspaceDir].put(name, nil, 0o644)
+					}
+					switch when {
+					case "stopped":
+						cancel(nil)
+						return untilTerm(p, r)
+					case "gone":
+						cancel(sandbox.ErrAbandoned)
+						return untilTerm(p, r)
+					}
+					return sandbox.Exit{}
+				}}
+				req, collected := echo(), 0
+				req.OnFile = func(sandbox.FileInfo, io.Reader) error {
+					collected++
+					if when == "while" {
+						cancel(nil)
+					}
+					return nil
+				}
+				res, err := newFakeExecutor(rt).Run(ctx, req, nil)
+				if err != nil || res.Status != api.StatusCancelled || collected != want {
+					t.Errorf("%+v, %v: %d files, want %d", res, err, collected, want)
+				}
+				rt.checkDeleted(t)
+			})
+		})
 	}
 }

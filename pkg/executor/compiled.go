@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -188,11 +187,10 @@ func (r *run) remember(ctx context.Context, ph *phase) {
 // untouched tells whether the compiler has left the workspace as it was but for what is no
 // result: what it has made there, such as a table that a program reads, is not kept.
 func (r *run) untouched(ctx context.Context) bool {
-	inputs := r.inputs()
+	inputs, leftovers := r.inputs(), newLeftovers(r.plan.Leftovers)
 	err := r.workspace.Walk(maxFiles, func(info sandbox.FileInfo) error {
 		f, was := inputs[info.Path]
-		leftover := slices.ContainsFunc(r.plan.Leftovers, func(glob string) bool { return matchLeftover(glob, info.Path) })
-		if ctx.Err() != nil || !info.Mode.IsDir() && !leftover && (!was || info.Size != int64(len(f.Content))) {
+		if ctx.Err() != nil || !info.Mode.IsDir() && !leftovers.match(info.Path) && (!was || info.Size != int64(len(f.Content))) {
 			return errNotKept
 		}
 		return nil

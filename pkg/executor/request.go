@@ -71,7 +71,8 @@ type Request struct {
 	OnStart func(sandbox.Running)
 
 	// Collect are the globs of files to return. Nil means everything that was
-	// made or changed but build leftovers; empty means nothing.
+	// made or changed but build leftovers; empty means nothing. There are at most 256,
+	// of 4096 bytes each.
 	Collect []string
 	// OnFile, if set, receives each collected file as a stream, and the result
 	// then carries no contents.

@@ -63,6 +63,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 	if err := checkWords(r.req); err != nil {
 		return err
 	}
+	if err := checkCollect(r.req); err != nil {
+		return err
+	}
 	if err := r.e.checkBounds(r.req); err != nil {
 		return err
 	}
@@ -364,15 +367,18 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 	if err := r.moveApart(ctx, spec, step); err != nil {
 		return err
 	}
-	before, err := snapshot(r.workspace)
+	before, err := snapshot(ctx, r.workspace)
 	if err != nil {
 		return err
 	}
 	if ph := r.phase(ctx, api.PhaseRun, step, in); ph.unsupported != nil {
 		return refused(ph.unsupported)
 	}
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), sandbox.ErrAbandoned) {
+		ctx = context.WithoutCancel(ctx) // who has stopped the program waits for what it has made
+	}
 	begin := time.Now()
-	r.files = r.gatherFiles(before)
+	r.files = r.gatherFiles(ctx, before)
 	fault.Point("files collected")
 	r.collect = time.Since(begin)
 	return r.files.err
