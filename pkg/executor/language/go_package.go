@@ -9,6 +9,7 @@ import (
 	"go/scanner"
 	"go/token"
 	"io"
+	"iter"
 	"path"
 	"runtime"
 	"slices"
@@ -39,8 +40,10 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 		return goPackage{}, fmt.Errorf("no Go file in %s is meant for linux/%s: build constraints exclude them all", dir, runtime.GOARCH)
 	}
 	for _, name := range members {
-		if importsC(files[name]) {
-			return goPackage{}, fmt.Errorf(`%s imports "C", and cgo is off in the sandbox: use a pure Go package instead`, name)
+		for _, module := range GoImports(files[name]) {
+			if module == "C" {
+				return goPackage{}, fmt.Errorf(`%s imports "C", and cgo is off in the sandbox: use a pure Go package instead`, name)
+			}
 		}
 	}
 	if root, ok := nearest(files, dir, "go.work", "go.mod"); ok {
@@ -151,22 +154,29 @@ func isMainPackage(code []byte) bool {
 	return err == nil && file.Name.Name == "main"
 }
 
-// importsC tells whether a file imports "C". It looks at the tokens up to the first declaration: a
-// syntax tree of as many imports as a body has room for is thirty times their size.
-func importsC(code []byte) bool {
-	var tokens scanner.Scanner
-	files := token.NewFileSet()
-	tokens.Init(files.AddFile("", files.Base(), len(code)), code, nil, 0)
-	for {
-		_, kind, text := tokens.Scan()
-		switch kind {
-		case token.STRING:
-			if text == `"C"` {
-				return true
+// GoImports are the imports of a Go file, each with its line. It looks at the tokens up to the first
+// declaration: a syntax tree of as many imports as a body has room for is thirty times their size.
+// Of what is no Go those before the error count.
+func GoImports(code []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		var tokens scanner.Scanner
+		files := token.NewFileSet()
+		tokens.Init(files.AddFile("", files.Base(), len(code)), code, nil, 0)
+		for importing := false; ; {
+			pos, kind, text := tokens.Scan()
+			switch kind {
+			case token.IMPORT:
+				importing = true
+			case token.STRING:
+				module, err := strconv.Unquote(text)
+				// Position without what a //line comment says.
+				if err == nil && importing && !yield(files.PositionFor(pos, false).Line, module) {
+					return
+				}
+			case token.PACKAGE, token.IDENT, token.PERIOD, token.LPAREN, token.RPAREN, token.SEMICOLON:
+			default:
+				return
 			}
-		case token.PACKAGE, token.IMPORT, token.IDENT, token.PERIOD, token.LPAREN, token.RPAREN, token.SEMICOLON:
-		default:
-			return false
 		}
 	}
 }

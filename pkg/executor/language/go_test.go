@@ -377,13 +377,15 @@ func TestGoFind(t *testing.T) {
 	}
 }
 
-func TestImportsC(t *testing.T) {
+func TestGoImports(t *testing.T) {
 	many := strings.Repeat(`"a";`, 1<<18)
 	for code, want := range map[string]bool{
 		`package main; import "C"`:                                    true,
 		"package main\n\n// #include <a.h>\nimport \"C\"\nfunc f(){}": true,
-		`package main; import ("a"; b "b"; . "c"; _ "C")`:             true,
+		`package main; import ("a"; b "b"; . "c"; _ "C"; "d")`:        true,
 		`package main; import (` + many + `"C")`:                      true,
+		"package main; import `C`":                                    true,
+		`package "C"; import "a"`:                                     false,
 		`package main; import ("a"; "c")`:                             false,
 		`package main; import "a"; var s = "C"`:                       false,
 		`package main; import "a"; func f() { g("C") }`:               false,
@@ -392,7 +394,13 @@ func TestImportsC(t *testing.T) {
 		"\x00\"C\"":                                                   false,
 		"":                                                            false,
 	} {
-		if got := importsC([]byte(code)); got != want {
+		got := false
+		for _, module := range GoImports([]byte(code)) {
+			if got = module == "C"; got {
+				break
+			}
+		}
+		if got != want {
 			t.Errorf("%.60q: %v", code, got)
 		}
 	}

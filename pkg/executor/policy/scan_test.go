@@ -124,7 +124,7 @@ func TestScanImports(t *testing.T) {
 	}
 	for _, language := range []string{"go", "rust", "java", "javascript"} {
 		code := map[string]string{
-			"go": "package main\n/*\n*/\nimport \"net\"", "rust": "/*\n\n*/\nuse std::net;", "java": "/*\n\n*/\nimport java.net.URL;", "javascript": "`\n`\n/**/\nrequire('net')",
+			"go": "package main\n//line x.go:1\n\nimport \"net\"", "rust": "/*\n\n*/\nuse std::net;", "java": "/*\n\n*/\nimport java.net.URL;", "javascript": "`\n`\n/**/\nrequire('net')",
 		}[language]
 		if got := scanOne(language, code).Imports; len(got) != 1 || got[0].Line != 4 || got[0].File != "main" {
 			t.Errorf("%s: %+v, want line 4", language, got)
