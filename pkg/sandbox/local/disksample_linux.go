@@ -148,11 +148,15 @@ func isDirectory(dir int, name string) bool {
 	return unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-// name counts one name of a directory.
+// name counts one name of a directory, that of a file which is closed to us as well: or a
+// program could have the count go through any number of them.
 func (s *diskSample) name(dir int, name string, u *sandbox.DiskUsage) {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		s.missed(err)
+		if errors.Is(err, fs.ErrPermission) {
+			u.InodesUsed++
+		}
 		return
 	}
 	s.count(&st, u)

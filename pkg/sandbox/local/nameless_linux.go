@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -23,8 +22,26 @@ type holders struct {
 	base   string      // what the kernel calls the directory of all trees
 	round  int         // how often the tree was gone through
 	seen   map[int]int // processes, and the round that they were met in last
+	left   int         // of what one look is at
 	held   map[uint64]struct{}
 	mapped map[uint64]struct{}
+}
+
+// A look is at so many descriptors, threads and mapped files at most, of which a process takes as
+// many as it costs to look at one. While a look lasts nothing holds a limit: this is a sixth of a
+// second where nothing else runs, and more than 4,000 threads take that have one table of 16,384
+// descriptors, or 128 processes with 256 each. What a look does not get to is hidden.
+const (
+	maxHeld    = 40_000
+	perProcess = 16
+)
+
+// spend tells whether a look may go on to something that costs as much as so many descriptors.
+func (h *holders) spend(cost int) bool {
+	if h.left -= cost; h.left < 0 {
+		h.sample.hides = true
+	}
+	return h.left >= 0
 }
 
 // nameless counts files without a name. Each process is looked at as soon as it is
@@ -37,7 +54,7 @@ func (s *diskSample) nameless() {
 		s.hides = true
 		return
 	}
-	h := holders{sample: s, base: base, seen: map[int]int{}, held: map[uint64]struct{}{}, mapped: map[uint64]struct{}{}}
+	h := holders{sample: s, base: base, seen: map[int]int{}, left: maxHeld, held: map[uint64]struct{}{}, mapped: map[uint64]struct{}{}}
 	init := s.c.init.PID
 	h.seen[init] = 0 // has nothing of theirs
 	const rounds = 4
@@ -56,62 +73,82 @@ func (s *diskSample) nameless() {
 // process looks at a process that is new, and at those below it.
 func (h *holders) process(pid int) {
 	round, known := h.seen[pid]
-	if known && round == h.round {
-		return
-	}
-	if len(h.seen) > maxDescendants {
-		h.sample.hides = true
+	if known && round == h.round || !known && !h.spend(perProcess) {
 		return
 	}
 	h.seen[pid] = h.round
-	tasks := fmt.Sprintf("/proc/%d/task", pid)
-	threads, _ := os.ReadDir(tasks) // it may have gone
+	tasks := tasksOf(pid)
+	threads := threadsIn(tasks)
 	rand.Shuffle(len(threads), func(i, j int) { threads[i], threads[j] = threads[j], threads[i] })
-	mapped := known
-	for _, thread := range threads {
-		if !known {
-			mapped = h.thread(filepath.Join(tasks, thread.Name()), !mapped) || mapped
-		}
+	if !known {
+		h.threads(tasks, threads)
 	}
 	for _, thread := range threads {
-		list, _ := os.ReadFile(filepath.Join(tasks, thread.Name(), "children"))
-		for _, field := range bytes.Fields(list) {
-			if child, err := strconv.Atoi(string(field)); err == nil {
-				h.process(child)
-			}
+		if !h.spend(1) {
+			return
+		}
+		for _, child := range childrenOf(tasks, thread) {
+			h.process(child)
 		}
 	}
 }
 
-// thread looks at what a thread holds: each may have descriptors of its own. What is
-// mapped they share; it tells whether it has seen that.
-func (h *holders) thread(path string, maps bool) (mapped bool) {
-	thread, err := os.Open(path)
-	if err != nil {
-		return false // it has ended
+// threads looks at what the threads of a process hold. Each may have descriptors of its own, which
+// hardly any has: what is the same table is looked at once. What is mapped they share.
+func (h *holders) threads(tasks string, ids []int) {
+	table, mapped := 0, false
+	for _, id := range ids {
+		if !h.spend(1) {
+			return
+		}
+		thread, err := os.Open(filepath.Join(tasks, strconv.Itoa(id)))
+		if err != nil {
+			continue // it has ended
+		}
+		h.open(thread, int(thread.Fd()), "cwd")
+		if (table == 0 || !sameTable(table, id)) && h.descriptors(thread) {
+			table = id
+		}
+		if !mapped {
+			h.open(thread, int(thread.Fd()), "exe")
+			mapped = h.maps(thread)
+		}
+		thread.Close()
 	}
-	defer thread.Close()
-	descriptors, err := unix.Openat(int(thread.Fd()), "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+}
+
+// sameTable tells whether two threads are known to have one table of descriptors. Who may not
+// compare them, as in a container of Docker, knows it of none.
+func sameTable(a, b int) bool {
+	const files = 2 // KCMP_FILES, linux/kcmp.h
+	order, _, errno := unix.Syscall6(unix.SYS_KCMP, uintptr(a), uintptr(b), files, 0, 0, 0)
+	return errno == 0 && order == 0
+}
+
+// descriptors looks at those of a thread, and tells whether that was all of them. A thread that has
+// ended has none.
+func (h *holders) descriptors(thread *os.File) (all bool) {
+	dir, err := unix.Openat(int(thread.Fd()), "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		h.missed(thread, err)
 		return false
 	}
-	defer unix.Close(descriptors)
+	defer unix.Close(dir)
 	buf := make([]byte, 8<<10)
-	for {
-		n, err := unix.ReadDirent(descriptors, buf)
+	for some := false; ; some = true {
+		n, err := unix.ReadDirent(dir, buf)
 		if n <= 0 {
 			h.missed(thread, err)
-			break
+			return some && err == nil
 		}
 		_, _, names := unix.ParseDirent(buf[:n], -1, nil)
 		for _, name := range names {
-			h.open(thread, descriptors, name)
+			if !h.spend(1) {
+				return false
+			}
+			h.open(thread, dir, name)
 		}
 	}
-	h.open(thread, int(thread.Fd()), "cwd")
-	h.open(thread, int(thread.Fd()), "exe")
-	return maps && h.maps(thread)
 }
 
 // missed notes that a thread lets nobody look at it, unless it has ended or is about
@@ -138,7 +175,7 @@ func (h *holders) open(thread *os.File, dir int, name string) {
 		return
 	}
 	switch kind := st.Mode & unix.S_IFMT; {
-	case kind == unix.S_IFSOCK:
+	case kind == unix.S_IFSOCK && h.spend(2):
 		_, inFlight, ok := bytes.Cut(readAt(thread, "fdinfo/"+name), []byte("scm_fds:"))
 		if ok && !bytes.HasPrefix(bytes.TrimSpace(inFlight), []byte("0")) {
 			h.sample.hides = true
@@ -146,7 +183,11 @@ func (h *holders) open(thread *os.File, dir int, name string) {
 	case st.Nlink == 0 && (kind == unix.S_IFREG || kind == unix.S_IFDIR):
 		var buf [unix.PathMax]byte
 		n, err := unix.Readlinkat(dir, name, buf[:])
-		if err != nil { // ENAMETOOLONG: its directory is deeper than paths are long
+		if errors.Is(err, unix.ENAMETOOLONG) { // its directory is deeper than paths are long
+			h.sample.hides = true
+			return
+		}
+		if err != nil {
 			h.sample.missed(err)
 			return
 		}
@@ -183,7 +224,7 @@ func (h *holders) maps(thread *os.File) (some bool) {
 	f := os.NewFile(uintptr(fd), "maps")
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	for lines.Scan() {
+	for lines.Scan() && h.spend(1) {
 		some = true
 		if line := lines.Bytes(); bytes.HasSuffix(line, []byte(" (deleted)")) && bytes.Contains(line, []byte(" "+h.base+"/")) {
 			const inode = 4 // address, permissions, offset, device, inode, path

@@ -357,7 +357,11 @@ func (pr *process) abandon() {
 func (pr *process) watch(p sandbox.Process) {
 	pr.sampler = pr.newSampler(p.Limits.MemoryBytes, p.Awake)
 	if c := pr.c; !c.walls.namespaces {
-		pr.disk = startDiskSampler(&c.meter, pr.killOnce)
+		closed := p.ReadOnly
+		if !c.walls.landlock {
+			closed = nil
+		}
+		pr.disk = startDiskSampler(&c.meter, closed, pr.killOnce)
 	}
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"os"
@@ -264,7 +265,7 @@ func TestSamplerKillsOnce(t *testing.T) {
 		kills int
 	}{{0, 0}, {20 * page, 0}, {20*page - 1, 1}} {
 		kills := 0
-		s := sampler{proc: proc, pids: func() []int { return inside(proc) }, limit: tc.limit, kill: func() { kills++ }}
+		s := sampler{proc: proc, pids: func() ([]int, error) { return inside(proc), nil }, limit: tc.limit, kill: func() { kills++ }}
 		for range 3 {
 			s.sample()
 		}
@@ -282,18 +283,20 @@ func TestSamplerKillsOnce(t *testing.T) {
 func TestBlindSampler(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit int64
-		gone  bool // the /proc cannot be read
+		gone  bool  // the /proc cannot be read
+		more  error // there are more processes than those that it has
 		blind int
 		kills int
 	}{
-		"unreadable": {1 << 20, true, maxBlind, 1}, "for a moment": {1 << 20, true, maxBlind - 1, 0},
-		"no limit": {0, true, maxBlind, 0}, "nothing left": {1 << 20, false, 3 * maxBlind, 0},
+		"unreadable": {1 << 20, true, nil, maxBlind, 1}, "for a moment": {1 << 20, true, nil, maxBlind - 1, 0},
+		"no limit": {0, true, nil, maxBlind, 0}, "nothing left": {1 << 20, false, nil, 3 * maxBlind, 0},
+		"too many": {1 << 20, false, errors.New("more"), maxBlind, 1}, "too many for a moment": {1 << 20, false, errors.New("more"), maxBlind - 1, 0},
 	} {
 		proc, kills := fakeProc(t, nil), 0
 		if tc.gone {
 			proc.Close()
 		}
-		s := sampler{proc: proc, pids: func() []int { return inside(proc) }, limit: tc.limit, kill: func() { kills++ }}
+		s := sampler{proc: proc, pids: func() ([]int, error) { return inside(proc), tc.more }, limit: tc.limit, kill: func() { kills++ }}
 		for range tc.blind {
 			s.sample()
 		}
@@ -328,7 +331,8 @@ func TestDescendants(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		for _, pid := range descendants(cmd.Process.Pid) {
+		below, _ := descendants(cmd.Process.Pid)
+		for _, pid := range below {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		_ = cmd.Process.Kill()
@@ -337,13 +341,18 @@ func TestDescendants(t *testing.T) {
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
+	var below []int
 	for range 500 { // the inner shell may still be on its way
-		if len(descendants(cmd.Process.Pid)) == 3 {
+		var more error
+		if below, more = descendants(cmd.Process.Pid); more != nil {
+			t.Fatal(more)
+		}
+		if len(below) == 3 {
 			return
 		}
 		time.Sleep(time.Millisecond)
 	}
-	t.Errorf("%v below %d, want three", descendants(cmd.Process.Pid), cmd.Process.Pid)
+	t.Errorf("%v below %d, want three", below, cmd.Process.Pid)
 }
 
 func TestLookAtHost(t *testing.T) {

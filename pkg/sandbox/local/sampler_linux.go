@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -21,9 +20,10 @@ import (
 // eight processes that allocate as fast as they can were seen 48 MiB past a limit of
 // 256 MiB.
 type sampler struct {
-	group *group        // whose memory the kernel counts, or nil
-	proc  *os.File      // a /proc, for a tree without such a group
-	pids  func() []int  // the programs of the tree, as proc numbers them
+	group *group   // whose memory the kernel counts, or nil
+	proc  *os.File // a /proc, for a tree without such a group
+	// pids lists the programs of the tree, as proc numbers them; an error says that there are more.
+	pids  func() ([]int, error)
 	list  sync.Mutex    // held while pids reads the directory
 	tcp   *tcpMemory    // nil where it is not for us to count
 	every time.Duration // between samples
@@ -40,8 +40,8 @@ type sampler struct {
 	err                      error // why the tree was ended without being over its limit
 }
 
-// maxBlind is how many samples in a row may read nothing, as when descriptors are short,
-// before a tree that has a limit is ended: nothing would hold it.
+// maxBlind is how many samples in a row may read nothing, as when descriptors are short, or not
+// all, before a tree that has a limit is ended: nothing would hold it.
 const maxBlind = 10
 
 const (
@@ -64,10 +64,10 @@ func (pr *process) newSampler(limit int64, awake <-chan struct{}) *sampler {
 		s.group, s.every = pr.group, tcpEvery
 	case c.proc != nil: // the container's own, which holds its processes and nothing else
 		s.proc = c.proc
-		s.pids = func() []int { return inside(s.proc) }
+		s.pids = func() ([]int, error) { return inside(s.proc), nil }
 	default:
 		s.every, s.ownProc = sampleEveryOutside, true
-		s.pids = func() []int { return descendants(c.init.PID) }
+		s.pids = func() ([]int, error) { return descendants(c.init.PID) }
 		var err error
 		if s.proc, err = os.Open("/proc"); err != nil {
 			pr.unwatched = fmt.Errorf("watch the program's memory: %w", err)
@@ -101,7 +101,7 @@ func (s *sampler) run() {
 }
 
 func (s *sampler) sample() {
-	total, processes := s.bytes()
+	total, processes, why := s.bytes()
 	for looks := 0; s.limit > 0 && total > s.limit && s.group == nil && looks < sureLooks; looks++ {
 		total = s.ownBytes()
 	}
@@ -114,8 +114,7 @@ func (s *sampler) sample() {
 		s.killed = true
 		s.kill()
 	}
-	var why error
-	if total == 0 {
+	if why == nil && total == 0 {
 		why = s.unreadable()
 	}
 	if s.blind++; why == nil {
@@ -141,12 +140,14 @@ func (s *sampler) unreadable() error {
 }
 
 // bytes is the memory of the tree as far as it is told easily, and how many processes
-// it has, where the kernel does not count them.
-func (s *sampler) bytes() (total, processes int64) {
+// it has, where the kernel does not count them. An error says that it has more.
+func (s *sampler) bytes() (total, processes int64, more error) {
 	if s.group != nil {
-		return s.group.cg.MemoryInUse().Value, 0
+		return s.group.cg.MemoryInUse().Value, 0, nil
 	}
-	return residentBytes(s.proc, s.tree())
+	pids, more := s.tree()
+	total, processes = residentBytes(s.proc, pids)
+	return total, processes, more
 }
 
 // sureLooks is how often memory must be seen above its limit: a child that executes its
@@ -156,14 +157,14 @@ const sureLooks = 5
 
 // ownBytes looks again, and leaves out what is only borrowed.
 func (s *sampler) ownBytes() int64 {
-	pids := s.tree()
+	pids, _ := s.tree()
 	total, _ := residentBytes(s.proc, pids)
 	return total - borrowedBytes(s.proc, pids)
 }
 
 // tree lists the programs. It may be called from several goroutines: a directory
 // has one position.
-func (s *sampler) tree() []int {
+func (s *sampler) tree() ([]int, error) {
 	s.list.Lock()
 	defer s.list.Unlock()
 	return s.pids()
@@ -181,26 +182,6 @@ func inside(proc *os.File) (pids []int) {
 		}
 	}
 	return pids
-}
-
-// maxDescendants bounds a walk that a program could make long.
-const maxDescendants = 4096
-
-// descendants lists what runs below a process of the host.
-func descendants(root int) []int {
-	all := []int{root}
-	for i := 0; i < len(all) && len(all) < maxDescendants; i++ {
-		lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", all[i]))
-		for _, list := range lists {
-			content, _ := os.ReadFile(list)
-			for _, field := range bytes.Fields(content) {
-				if pid, err := strconv.Atoi(string(field)); err == nil {
-					all = append(all, pid)
-				}
-			}
-		}
-	}
-	return all[1:]
 }
 
 // residentBytes sums the resident memory of processes and counts those that are
@@ -223,18 +204,22 @@ func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 // borrowedBytes is the memory of children that vfork(2) has made, as every runtime
 // does to start a program: until they execute it, what they have is their parent's,
 // which waits for them. It believes each parent one child, so that a program that
-// makes this up has its memory counted by half at most.
+// makes this up has its memory counted by half at most, and asks each once, which may
+// have as many threads as it has children.
 func borrowedBytes(proc *os.File, pids []int) (total int64) {
-	lent := map[int64]bool{}
+	asked := map[int64]bool{}
 	for _, pid := range pids {
 		name := strconv.Itoa(pid)
 		parent := statFields(readAt(proc, name+"/stat"), 4, 1)
-		if parent == nil || lent[parent[0]] {
+		if parent == nil || asked[parent[0]] {
 			continue
 		}
 		lender, own := strconv.FormatInt(parent[0], 10), readAt(proc, name+"/statm")
-		if len(own) > 0 && bytes.Equal(own, readAt(proc, lender+"/statm")) && waits(proc, lender) {
-			lent[parent[0]] = true
+		if len(own) == 0 || !bytes.Equal(own, readAt(proc, lender+"/statm")) {
+			continue
+		}
+		asked[parent[0]] = true
+		if waits(proc, lender) {
 			pages, _ := residentPages(proc, name)
 			total += pages * int64(os.Getpagesize())
 		}
@@ -300,7 +285,8 @@ func (s *sampler) cpu(m *sandbox.Metrics) {
 		return
 	}
 	var user, system time.Duration
-	for _, pid := range s.tree() {
+	pids, _ := s.tree()
+	for _, pid := range pids {
 		u, k := cpuTimes(readAt(s.proc, fmt.Sprintf("%d/stat", pid)))
 		user, system = user+u, system+k
 	}
@@ -383,9 +369,10 @@ type diskSampler struct {
 // is held, and what looking at it costs.
 const diskSampleEvery = 100 * time.Millisecond
 
-func startDiskSampler(meter *diskMeter, kill func()) *diskSampler {
+// startDiskSampler watches a process that cannot write to what is closed.
+func startDiskSampler(meter *diskMeter, closed []string, kill func()) *diskSampler {
 	s := &diskSampler{meter: meter, kill: kill, quit: make(chan struct{})}
-	meter.begin()
+	meter.begin(closed)
 	s.ended.Go(s.run)
 	return s
 }

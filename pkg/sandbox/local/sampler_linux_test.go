@@ -82,3 +82,34 @@ func TestBorrowedBytes(t *testing.T) {
 		}
 	}
 }
+
+// A family of many threads and as many children, which have one memory, is not gone through for
+// each child.
+func TestBorrowedBytesAsksOnce(t *testing.T) {
+	const family = 100
+	dir, pids := t.TempDir(), []int{2}
+	file := func(name, content string) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("2/statm", "9 7 1")
+	file("2/stat", "2 (a) S 1")
+	for i := range family {
+		child := 1000 + i
+		pids = append(pids, child)
+		file(fmt.Sprintf("2/task/%d/stat", 2+i), "2 (a) S 1")
+		file(fmt.Sprintf("%d/statm", child), "9 7 1")
+		file(fmt.Sprintf("%d/stat", child), "3 (a) S 2")
+	}
+	proc, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proc.Close()
+	// Each file that is read is something made.
+	if made := testing.AllocsPerRun(1, func() { borrowedBytes(proc, pids) }); made > 20*family {
+		t.Errorf("%v allocations for %d threads and as many children", made, family)
+	}
+}

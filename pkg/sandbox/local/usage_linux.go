@@ -76,7 +76,7 @@ func (c *container) usageOutside(dir string) sandbox.DiskUsage {
 	if running != nil && !running.Ended() {
 		return c.meter.last(dir)
 	}
-	c.meter.begin()
+	c.meter.begin(nil)
 	c.meter.measure()
 	return c.meter.last(dir)
 }
@@ -124,14 +124,19 @@ type diskMeter struct {
 	hidden int64
 	begun  bool
 	base   struct{ used, free int64 }
+	// closed are directories that the programs cannot write to, and former what those before them
+	// have hidden.
+	closed []string
+	former int64
 }
 
 // begin is called when no program has run since the last measurement: what the
-// file system has lost meanwhile is not theirs.
-func (m *diskMeter) begin() {
+// file system has lost meanwhile is not theirs. The next ones cannot write to what is
+// closed.
+func (m *diskMeter) begin(closed []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.begun = false
+	m.begun, m.closed, m.former = false, closed, m.hidden
 }
 
 func (m *diskMeter) used() (bytes int64) {
@@ -202,22 +207,31 @@ func (m *diskMeter) look() *diskSample {
 	return s
 }
 
-// reckon adds what is hidden to the disk that has most room left: which one it is
-// on nobody knows.
+// reckon adds what is hidden to the disk that has most room left, of those that whoever has hidden
+// it could write to: which one it is on nobody knows.
 func (m *diskMeter) reckon(hides bool) {
 	seen := m.used()
 	if !hides {
-		m.hidden = 0
+		m.hidden, m.former = 0, 0
 	}
 	if !hides || !m.begun {
 		m.base.used, m.base.free, m.begun = seen+m.hidden, m.free, true
 	}
 	m.hidden = max(m.base.used+m.base.free-m.free-seen, 0)
+	former := min(m.former, m.hidden)
+	m.add(former, nil)
+	m.add(m.hidden-former, m.closed)
+}
+
+// add adds bytes to the roomiest disk that is not closed, as the workspace's never is.
+func (m *diskMeter) add(bytes int64, closed []string) {
+	room := func(i int) int64 { return m.disks[i].BytesTotal - m.disks[i].BytesUsed }
 	roomiest := 0
-	for i, d := range m.disks {
-		if d.BytesTotal-d.BytesUsed > m.disks[roomiest].BytesTotal-m.disks[roomiest].BytesUsed {
+	for i, d := range m.c.hostDisks() {
+		open := slices.ContainsFunc(d.dirs, func(dir string) bool { return !slices.Contains(closed, dir) })
+		if open && room(i) > room(roomiest) {
 			roomiest = i
 		}
 	}
-	m.disks[roomiest].BytesUsed += m.hidden
+	m.disks[roomiest].BytesUsed += bytes
 }

@@ -211,6 +211,13 @@ hoard(one)`,
 for i in range(60000): os.close(create("f%d" % i))
 time.sleep(1)
 print("it has all of them")`,
+		"names in a directory that lists and does not open": `
+for d in "a", "b":
+    os.mkdir(d)
+    for i in range(1500): os.close(create("%s/f%d" % (d, i)))
+    os.chmod(d, 0o400)
+time.sleep(1)
+print("it has all of them")`,
 		"many links": `
 os.close(create("f"))
 for i in range(60000): os.link("f", "l%d" % i)
