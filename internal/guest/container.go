@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -211,6 +212,8 @@ func (c *Container) filter(p sandbox.Process) ([]byte, error) {
 	opts := c.opts.Filter
 	opts.Inet = network.Mode != sandbox.NetworkNone
 	opts.NoUDP, opts.OneUser = opts.Inet && opts.NoUDP, true
+	// A compiler's program is in its IPC namespace, where init has no right to make another.
+	opts.NoIPC = slices.Contains(c.opts.Trees, sandbox.BuildDir) && !slices.Contains(p.ReadOnly, sandbox.BuildDir)
 	arch, err := seccomp.ArchOf(c.opts.Arch)
 	if err != nil {
 		return nil, err

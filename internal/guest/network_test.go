@@ -93,4 +93,20 @@ func TestNetworkOfProcess(t *testing.T) {
 	}
 }
 
+// TestCompilersLeaveNothingInMemory: what they leave in the IPC namespace would be there for the
+// program. It may have its own.
+func TestCompilersLeaveNothingInMemory(t *testing.T) {
+	build := []string{sandbox.BuildDir}
+	for _, test := range []struct {
+		trees, readOnly []string
+		refused         bool
+	}{{build, nil, true}, {build, build, false}, {nil, nil, false}} {
+		c := &Container{opts: Options{Arch: "arm64", Trees: test.trees}, filters: map[seccomp.Options][]byte{}}
+		got, err := c.filter(sandbox.Process{ReadOnly: test.readOnly})
+		if err != nil || !bytes.Equal(got, compiled(t, seccomp.Options{OneUser: true, NoIPC: test.refused})) {
+			t.Errorf("directories %v, of which %v are read-only: another filter, %v", test.trees, test.readOnly, err)
+		}
+	}
+}
+
 func leadNowhere(context.Context, *sandbox.NetworkPolicy) (Connection, error) { return nil, nil }

@@ -48,6 +48,7 @@ func guards() []mutation {
 		{"userns", "step:write max_user_namespaces;seccomp:namespaces and mounts*", "full", []string{"E02-namespaces"}},
 		{"netns", "namespace:net", "full", nil},
 		{"ipcns", "namespace:ipc", "full", nil},
+		{"compileripc", "step:unshare the compiler's IPC namespace", "full", nil},
 		{"utsns", "namespace:uts", "full", nil},
 		{"pidns", "namespace:pid", "full", nil},
 		{"timens", "step:create a time namespace", "full", nil},

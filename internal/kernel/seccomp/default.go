@@ -25,6 +25,9 @@ type Options struct {
 	// MemorySampled is for hosts that grant no control group for memory: what a sample of
 	// processes cannot see is refused, where programs do without.
 	MemorySampled bool
+	// NoIPC refuses System V IPC and POSIX queues: what the program leaves there would be
+	// in the IPC namespace of the next one.
+	NoIPC bool
 	// TruncationUnwatched is for kernels whose Landlock does not watch truncation:
 	// before its third version, Linux 6.2. It goes with Restricted.
 	TruncationUnwatched bool
@@ -192,6 +195,9 @@ func perNamespace(opts Options) []Rule {
 	}
 	if opts.MemorySampled {
 		ipc, memory = Fail(ENOSYS), Fail(ENOSYS)
+	}
+	if opts.NoIPC {
+		ipc = Fail(ENOSYS)
 	}
 	return append(rules,
 		Rule{

@@ -90,5 +90,8 @@ func TestMemoryOfNobody(t *testing.T) {
 		{sampled, "msgget", nil, enosys},
 		{sampled, "semget", nil, enosys},
 		{sampled, "landlock_add_rule", nil, Allow},
+		{Options{NoIPC: true}, "shmget", nil, enosys},
+		{Options{NoIPC: true}, "mq_open", nil, enosys},
+		{Options{NoIPC: true}, "memfd_create", nil, Allow},
 	})
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"os"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -68,6 +69,11 @@ func (ch *child) enclose() error {
 		// The control group is the root of what the program sees of its own.
 		p.Call("unshare the cgroup namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWCGROUP))
 	}
+	if ch.compiles() {
+		// What nobody has attached outlives its processes: with its namespace it ends. The
+		// container's own is left to the program, which starts sooner.
+		p.Call("unshare the compiler's IPC namespace", unix.SYS_UNSHARE, spawn.Value(unix.CLONE_NEWIPC))
+	}
 	if len(ch.cores) > 0 {
 		p.Call("sched_setaffinity", unix.SYS_SCHED_SETAFFINITY, spawn.Value(0), spawn.Value(len(ch.cores)), p.Bytes(ch.cores))
 	}
@@ -94,6 +100,11 @@ func (ch *child) enclose() error {
 		}
 	}
 	return nil
+}
+
+// compiles tells whether another process will run what this one makes, in the same container.
+func (ch *child) compiles() bool {
+	return ch.c.walls.namespaces && ch.c.spec.BuildDisk.Bytes > 0 && !slices.Contains(ch.process.ReadOnly, sandbox.BuildDir)
 }
 
 // become appends the program itself.
