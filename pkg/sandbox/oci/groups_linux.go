@@ -132,6 +132,7 @@ func (b *bundle) onlyProcess() int {
 type host struct {
 	unified bool // version 2 alone
 	hybrid  bool // version 2 beside version 1, which has the controllers
+	root    fs.FS
 }
 
 func lookAtHost() host {
@@ -139,7 +140,7 @@ func lookAtHost() host {
 		_, err := os.Stat(filepath.Join(groupRoot, name))
 		return err == nil
 	}
-	return host{unified: there("cgroup.controllers"), hybrid: there("unified/cgroup.controllers")}
+	return host{unified: there("cgroup.controllers"), hybrid: there("unified/cgroup.controllers"), root: os.DirFS("/")}
 }
 
 // groupFile is a file of the container's control groups: with version 1 it is named
@@ -194,6 +195,9 @@ func settingsV1(l sandbox.Limits) []setting {
 	}
 	const limit, withSwap = "memory/memory.limit_in_bytes", "memory/memory.memsw.limit_in_bytes"
 	return []setting{
+		// Where memory.memsw is missing this is all that keeps the group from swapping; where
+		// it is there, nothing depends on it.
+		{file: swappinessV1, value: "0", optional: true},
 		{file: limit, value: memory, provisional: true},
 		{file: withSwap, value: memory, optional: true},
 		{file: limit, value: memory},

@@ -1,6 +1,8 @@
 package oci_test
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strings"
 	"testing"
@@ -94,6 +96,25 @@ func TestQuotaIsLifted(t *testing.T) {
 	}
 	if got, _ := sandboxtest.Script(t, c, nil, "nice"); got != "0\n" {
 		t.Errorf("the next program's priority is %q", got)
+	}
+}
+
+// TestNoSwapping: a group of version 1 at its limit has nothing go to swap, also where the
+// kernel counts none.
+func TestNoSwapping(t *testing.T) {
+	rt := open(t, t.TempDir())
+	defer rt.Close()
+	c, err := rt.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandboxtest.Script(t, c, nil, "true")
+	got, err := os.ReadFile("/sys/fs/cgroup/memory/sandbox-run-" + c.ID() + "/memory.swappiness")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the groups are of version 2, where the limit of swap is 0")
+	}
+	if err != nil || string(got) != "0\n" {
+		t.Errorf("swappiness %q, %v", got, err)
 	}
 }
 

@@ -335,6 +335,10 @@ func (r *Runtime) isolation(b *bundle) sandbox.Isolation {
 		},
 		Warnings: warnings,
 	}
+	if !r.flavour.ownKernel && r.host.swapsBeside() {
+		i.Limits[sandbox.LimitMemory] = api.Degraded
+		i.Warnings = append(i.Warnings, "limits: memory is degraded; this kernel does not account for swap, so that programs may have as much of it as there is ("+mendSwap+")")
+	}
 	i.Warnings = append(i.Warnings, r.verdict().Warnings(b.spec.Image != "")...)
 	r.outlets.Degrade(&i, b.outlet)
 	return i
@@ -387,8 +391,8 @@ func (r *Runtime) mechanisms(i sandbox.Isolation) (list []sandbox.Mechanism) {
 	}
 	network.Name = "network"
 	list = append(list, network)
+	list = append(list, memoryRow(i.Limits[sandbox.LimitMemory], by))
 	for _, limit := range []struct{ name, detail string }{
-		{sandbox.LimitMemory, "memory and swap" + by},
 		{sandbox.LimitCPUs, "cores' worth of time" + by},
 		{sandbox.LimitCPUTime, "the clock of the control group"},
 		{sandbox.LimitProcesses, "processes and threads" + by},
