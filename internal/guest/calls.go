@@ -35,6 +35,14 @@ func callsOf(arch string) (calls, error) {
 	return calls{}, fmt.Errorf("no init for containers of the architecture %s: amd64 or arm64", arch)
 }
 
+// pageBytes is the most that a page has in kernels of an architecture.
+func pageBytes(arch string) int64 {
+	if arch == "arm64" {
+		return 64 << 10
+	}
+	return 4 << 10
+}
+
 // Constants of Linux that are the same on both architectures. Those of package
 // syscall are the host's, which may be another system.
 const (

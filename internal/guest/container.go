@@ -33,6 +33,9 @@ type Options struct {
 	// their names below the container's group, with version 1 behind the name of the
 	// controller (memory/memory.stat). Nil has init read them in CgroupDir.
 	ReadGroups func(names []string) (contents []string, err error)
+	// OwnLimit tells that these groups hold the limit of memory themselves, and not one
+	// above them: only then can a program's want of memory be told from the host's.
+	OwnLimit bool
 	// Network is that of the container; a process may have less.
 	Network sandbox.NetworkPolicy
 	// Connect leads a process out that is about to start, as far as its own normal

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -34,8 +35,12 @@ type counters struct {
 	memory, memoryPeak figure // bytes
 	processes          figure
 	oomKills, denials  figure
-	ioRead, ioWritten  figure // bytes
-	pageFaults         figure
+	// What tells whether the group's own limit of memory was reached: version 2 counts that,
+	// and version 1 has peaks, those of all processes that the group ever had.
+	ownOOMs                          figure
+	memoryLimit, swapPeak, swapLimit figure // bytes; swap and memory together
+	ioRead, ioWritten                figure // bytes
+	pageFaults                       figure
 }
 
 // groupFiles are the files in which a container sees its own control groups.
@@ -61,7 +66,9 @@ var filesV2 = []groupFile{
 	}},
 	{"memory.current", func(s string, c *counters) { c.memory = number(s) }},
 	{"memory.peak", func(s string, c *counters) { c.memoryPeak = number(s) }},
-	{"memory.events", func(s string, c *counters) { c.oomKills = field(s, "oom_kill") }},
+	// oom is raised in the group whose limit it was and in those above it, and oom_kill in the
+	// group of the killed and those above, whoever ran out.
+	{"memory.events", func(s string, c *counters) { c.oomKills, c.ownOOMs = field(s, "oom_kill"), field(s, "oom") }},
 	{"memory.stat", func(s string, c *counters) { c.pageFaults = field(s, "pgfault") }},
 	{"pids.current", func(s string, c *counters) { c.processes = number(s) }},
 	{"pids.events", func(s string, c *counters) { c.denials = field(s, "max") }},
@@ -79,6 +86,9 @@ var filesV1 = []groupFile{
 		}
 	}},
 	{"memory/memory.max_usage_in_bytes", func(s string, c *counters) { c.memoryPeak = number(s) }},
+	{"memory/memory.limit_in_bytes", func(s string, c *counters) { c.memoryLimit = number(s) }},
+	{"memory/memory.memsw.max_usage_in_bytes", func(s string, c *counters) { c.swapPeak = number(s) }},
+	{"memory/memory.memsw.limit_in_bytes", func(s string, c *counters) { c.swapLimit = number(s) }},
 	{"memory/memory.oom_control", func(s string, c *counters) { c.oomKills = field(s, "oom_kill") }},
 	{"memory/memory.stat", func(s string, c *counters) { c.pageFaults = field(s, "total_pgfault") }},
 	{"pids/pids.current", func(s string, c *counters) { c.processes = number(s) }},
@@ -162,6 +172,20 @@ func (c *Container) count() (counters, bool) {
 		f.read(contents[i], &now)
 	}
 	return now, true
+}
+
+// ownLimit tells whether the group's own limit of memory was reached since before, when that
+// limit was the same. Where an earlier process has had as much, it may have been its doing:
+// then nobody knows, as where a figure is missing.
+func (c counters) ownLimit(before counters, pageBytes int64) (reached, known bool) {
+	if c.ownOOMs.known && before.ownOOMs.known {
+		return c.ownOOMs.since(before.ownOOMs) > 0, true
+	}
+	if !c.memoryPeak.known || !before.memoryLimit.known || c.swapPeak.known != before.swapLimit.known {
+		return false, false
+	}
+	return cgroup.AtLimit(c.memoryPeak.value, before.memoryLimit.value, pageBytes) ||
+		cgroup.AtLimit(c.swapPeak.value, before.swapLimit.value, pageBytes), true
 }
 
 // maxCount bounds what a file may say, so that no figure overflows in another unit.

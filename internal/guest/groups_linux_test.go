@@ -16,7 +16,7 @@ const groupsDir = sandbox.WorkspaceDir + "/groups"
 // looks, so it looks again.
 func withGroups(t *testing.T, version int, without ...string) (*world, string) {
 	t.Helper()
-	w := start(t, func(o *Options) { o.CgroupDir = groupsDir })
+	w := start(t, func(o *Options) { o.CgroupDir, o.OwnLimit = groupsDir, true })
 	equal(t, "version of none", w.groups.version, 0)
 	host := w.host(groupsDir)
 	for name, content := range groupContent[version] {

@@ -275,12 +275,23 @@ func (pr *process) gone() {
 	}
 }
 
+// outOfMemory fills in what the kernel has killed for want of memory, and whose want it
+// was. Where that cannot be told it was the program's: nobody tries that again.
+func (pr *process) outOfMemory(now counters) {
+	pr.Exit.OOMKills = now.oomKills.since(pr.before.oomKills)
+	if pr.Exit.OOMKills == 0 || !pr.c.opts.OwnLimit {
+		return
+	}
+	reached, known := now.ownLimit(pr.before, pageBytes(pr.c.opts.Arch))
+	pr.Exit.HostOOM = known && !reached
+}
+
 // gather reads the figures; the process is dead.
 func (pr *process) gather(usage spawn.Usage) {
 	now, known := pr.c.count()
 	pr.Exit.Metrics = pr.metrics(now, known, &usage)
 	if known {
-		pr.Exit.OOMKills = now.oomKills.since(pr.before.oomKills)
+		pr.outOfMemory(now)
 		pr.Exit.ProcessDenials = now.denials.since(pr.before.denials)
 	}
 	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)

@@ -25,7 +25,11 @@ import (
 // an engine makes, a root and its file systems, and becomes init there.
 
 // worldEnv has the directory below which the helper makes a root.
-const worldEnv = "GUEST_TEST_WORLD"
+// groupEnv has a control group that it enters before.
+const (
+	worldEnv = "GUEST_TEST_WORLD"
+	groupEnv = "GUEST_TEST_GROUP"
+)
 
 func TestMain(m *testing.M) {
 	if dir, ok := os.LookupEnv(worldEnv); ok {
@@ -53,6 +57,9 @@ func enterWorld(dir string) error {
 		return nil
 	}
 	errs := []error{mount("tmpfs", "", "tmpfs", 0, "mode=755")}
+	if group := os.Getenv(groupEnv); group != "" {
+		errs = append(errs, os.WriteFile(filepath.Join(group, "cgroup.procs"), []byte("0"), 0))
+	}
 	for _, name := range []string{"dev", "proc", "workspace", "build", "small"} {
 		errs = append(errs, os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
@@ -91,7 +98,7 @@ type world struct {
 func start(t testing.TB, change ...func(*Options)) *world {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = []string{worldEnv + "=" + t.TempDir()}
+	cmd.Env = []string{worldEnv + "=" + t.TempDir(), groupEnv + "=" + os.Getenv(groupEnv)}
 	cmd.SysProcAttr = &unix.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWIPC,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: sandbox.UserID, HostID: os.Getuid(), Size: 1}},

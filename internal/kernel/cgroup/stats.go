@@ -58,3 +58,10 @@ type Stats struct {
 	// ProcessesDenied is how many forks the process limit refused.
 	ProcessesDenied Figure
 }
+
+// AtLimit tells whether a group of version 1 with this peak was at its limit, in bytes; 0 is
+// none. The kernel charges up to 64 pages at a time (MEMCG_CHARGE_BATCH in
+// include/linux/memcontrol.h), so the peak may be that far below.
+func AtLimit(peak, limit, pageBytes int64) bool {
+	return limit > 0 && peak >= limit-64*pageBytes
+}

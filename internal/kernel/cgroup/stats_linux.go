@@ -12,11 +12,6 @@ import (
 // statBuffer holds the longest file that is read, memory.stat.
 const statBuffer = 8 << 10
 
-// chargeSlack is how far below its limit the peak of a version 1 group may be
-// that was at its limit: the kernel charges up to 64 pages at a time
-// (MEMCG_CHARGE_BATCH in include/linux/memcontrol.h).
-func chargeSlack() int64 { return 64 * int64(os.Getpagesize()) }
-
 // Stats reads the figures of the group as they are now. A figure that this
 // kernel does not have is unknown. It is an error when the group is gone, and when a
 // figure is there and cannot be read: whoever takes it for 0 says that no limit was
@@ -144,7 +139,7 @@ func (r *reader) legacy(s *Stats, l Limits) {
 		s.MemoryPeakBytes = r.number("memory.max_usage_in_bytes")
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		s.OOMKills = r.key(r.load("memory.oom_control"), "oom_kill")
-		atLimit := func(peak Figure) bool { return l.MemoryBytes > 0 && peak.Value >= l.MemoryBytes-chargeSlack() }
+		atLimit := func(peak Figure) bool { return AtLimit(peak.Value, l.MemoryBytes, int64(os.Getpagesize())) }
 		s.MemoryAtLimit = atLimit(s.MemoryPeakBytes)
 		if s.OOMKills.Value > 0 && !s.MemoryAtLimit { // what was swapped out is within the limit, too
 			s.MemoryAtLimit = atLimit(r.number("memory.memsw.max_usage_in_bytes"))

@@ -60,7 +60,7 @@ func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest
 		e.trees = append(e.trees, sandbox.BuildDir)
 	}
 	c, err := guest.New(conn, guest.Options{
-		ID: e.id[:12], Isolation: isolation, Arch: runtime.GOARCH, Trees: e.trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup",
+		ID: e.id[:12], Isolation: isolation, Arch: runtime.GOARCH, Trees: e.trees, Layers: img.layers, CgroupDir: "/sys/fs/cgroup", OwnLimit: e.r.ownLimit(),
 		Network: spec.Network, Connect: e.way.connect(), Environment: e.r.resolving(spec.Network), Filter: e.r.info.filterOptions(),
 		MayStart: e.r.mayHold, SetLimits: e.limitSetter(), Hurry: e.hurry, Ended: e.ended, Remove: e.remove,
 	})

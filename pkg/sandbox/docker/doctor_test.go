@@ -122,3 +122,30 @@ func TestPodmanLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnLimit: the group that a container sees is known to have the limits where the OCI
+// runtime puts processes nowhere else.
+func TestOwnLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		version, runtime string
+		podman, memory   bool
+		want             bool
+	}{
+		"Docker, version 2":             {"2", "", false, true, true},
+		"Docker, version 1":             {"1", "", false, true, true},
+		"by containerd's name":          {"2", "io.containerd.runc.v2", false, true, true},
+		"crun, version 2":               {"2", "crun", false, true, false},
+		"crun, version 1":               {"1", "crun", false, true, true},
+		"Podman, version 2":             {"2", "", true, true, false},
+		"Podman, version 1":             {"1", "", true, true, true},
+		"gVisor":                        {"1", "runsc", false, true, false},
+		"Kata":                          {"2", "io.containerd.kata.v2", false, true, false},
+		"an engine that limits nothing": {"2", "", false, false, false},
+	} {
+		r := engineWith(func(i *system.Info) { i.CgroupVersion, i.MemoryLimit = c.version, c.memory })
+		r.options.Runtime, r.info.podman = c.runtime, c.podman
+		if got := r.ownLimit(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

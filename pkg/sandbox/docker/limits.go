@@ -40,6 +40,22 @@ func (r *Runtime) gVisor() bool {
 // leastMemory is the lowest limit of memory that Docker takes.
 const leastMemory = 6 << 20
 
+// ownLimit tells that the control group that a container sees is the one that has its limits.
+// crun has the processes of version 2 in a group below that, which no limit is reached in
+// (run.oci.systemd.subgroup in crun(1)), and what others do is not known.
+func (r *Runtime) ownLimit() bool {
+	if !r.info.memory {
+		return false
+	}
+	switch r.ociRuntime() {
+	case "runc", "io.containerd.runc.v2":
+		return r.info.cgroups == "1" || !r.info.podman
+	case "crun":
+		return r.info.cgroups == "1"
+	}
+	return false
+}
+
 // mayHold refuses a process whose limits the engine does not take.
 func (r *Runtime) mayHold(p sandbox.Process) error {
 	if n := p.Limits.MemoryBytes; n > 0 && n < leastMemory && !r.info.podman && !r.gVisor() {

@@ -36,7 +36,7 @@ type setting struct {
 // again, and not every one can.
 func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
 	e.setPriority(0)
-	e.limits = l
+	e.limits, e.before = l, e.b.host.oomKills()
 	if l.MemoryBytes > 0 {
 		l.MemoryBytes += e.left()
 	}
@@ -141,6 +141,26 @@ func lookAtHost() host {
 		return err == nil
 	}
 	return host{unified: there("cgroup.controllers"), hybrid: there("unified/cgroup.controllers"), root: os.DirFS("/")}
+}
+
+// unknown is a count that this kernel does not have.
+const unknown = -1
+
+// oomKills is how many processes of this machine the kernel has killed for want of memory
+// since it was booted, whoever ran out.
+func (h host) oomKills() int64 {
+	content, err := fs.ReadFile(h.root, "proc/vmstat")
+	if err != nil {
+		return unknown
+	}
+	for line := range strings.Lines(string(content)) {
+		if rest, ok := strings.CutPrefix(line, "oom_kill "); ok {
+			if n, err := strconv.ParseInt(strings.TrimSpace(rest), 10, 64); err == nil && n >= 0 {
+				return n
+			}
+		}
+	}
+	return unknown
 }
 
 // groupFile is a file of the container's control groups: with version 1 it is named

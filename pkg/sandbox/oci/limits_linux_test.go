@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -49,9 +51,65 @@ func TestInitPaysNothing(t *testing.T) {
 	if exit := run("head -c 30m /dev/zero >more"); exit.Code != 0 || exit.OOMKills != 0 {
 		t.Errorf("30 of 32 MiB, beside 34: %+v", exit)
 	}
-	if exit := run("cat /dev/zero >most"); exit.OOMKills == 0 {
+	if exit := run("cat /dev/zero >most"); exit.OOMKills == 0 || exit.HostOOM {
 		t.Errorf("more than the limit: %+v", exit)
 	}
+}
+
+// TestInitKilledFromOutside: who kills init ends the program, and is not taken for its want of
+// memory.
+func TestInitKilledFromOutside(t *testing.T) {
+	rt := open(t, t.TempDir())
+	defer rt.Close()
+	kills := func() string {
+		content, err := os.ReadFile("/proc/vmstat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(content), "\noom_kill ")
+		count, _, _ := strings.Cut(rest, "\n")
+		return count
+	}
+	for range 10 { // other tests have the kernel kill for memory at the same time
+		before := kills()
+		c, err := rt.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}, Limits: sandbox.Limits{MemoryBytes: 64 << 20}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(initOf(t, c.ID()), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		exit, err := running.Wait()
+		if kills() != before {
+			continue
+		}
+		if !errors.Is(err, syscall.EAGAIN) || exit.OOMKills > 0 {
+			t.Errorf("%+v, %v", exit, err)
+		}
+		return
+	}
+	t.Skip("the kernel kills for memory all the time")
+}
+
+// initOf is the first process of a container, as this machine numbers it.
+func initOf(t *testing.T, id string) int {
+	t.Helper()
+	for _, dir := range []string{"/sys/fs/cgroup/pids/", "/sys/fs/cgroup/"} {
+		if content, err := os.ReadFile(dir + "sandbox-run-" + id + "/cgroup.procs"); err == nil {
+			first, _, _ := strings.Cut(string(content), "\n")
+			pid, err := strconv.Atoi(first)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return pid
+		}
+	}
+	t.Fatal("the container has no control group")
+	return 0
 }
 
 // TestQuotaIsLifted: who is killed has the CPU time to die, and the next process has its

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -194,7 +196,7 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	if r.flavour.ownKernel {
 		opts.CgroupDir = cgroupDir
 	} else {
-		opts.ReadGroups, opts.SetLimits, opts.Lift, opts.Hurry = b.readGroups, running.setLimits, running.lift, running.hurry
+		opts.ReadGroups, opts.OwnLimit, opts.SetLimits, opts.Lift, opts.Hurry = b.readGroups, true, running.setLimits, running.lift, running.hurry
 	}
 	c, err := guest.New(conn, opts)
 	if err != nil {
@@ -232,6 +234,7 @@ type engine struct {
 	status    spawn.WaitStatus
 	limits    sandbox.Limits // those that the control groups hold
 	init      int            // its pid on this machine, or 0
+	before    int64          // of the machine's OOM kills, when those limits came
 	container *guest.Container
 }
 
@@ -261,8 +264,9 @@ const killed = 128 + 9
 
 // ended tells how it looks when init has ended by itself. It is the first process
 // of its namespace, so whatever ended it has ended the program, too; and nothing
-// inside can kill it but the kernel, when the container has no memory left and
-// everything else in it is smaller.
+// inside can kill it but the kernel, when there is no memory left and everything else in
+// the container is smaller. Who is outside can: its groups, which would tell, are gone by
+// now, but where the kernel has killed nobody on this machine, it was not for memory.
 func (e *engine) ended() (sandbox.Exit, error) {
 	select {
 	case <-e.exited:
@@ -270,6 +274,9 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	}
 	select {
 	case <-e.exited:
+		if e.status.ExitStatus() == killed && e.b.host.oomKills() == e.before && e.before != unknown {
+			return sandbox.Exit{}, errKilled{}
+		}
 		if e.status.ExitStatus() == killed && e.limits.MemoryBytes > 0 {
 			return sandbox.Exit{Code: killed, Signal: killed - 128, OOMKills: 1}, nil
 		}
@@ -280,6 +287,15 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	}
 	return sandbox.Exit{}, errors.New("the container has ended")
 }
+
+// errKilled is that somebody outside has killed init: no fault of the program's, and worth
+// another try.
+type errKilled struct{}
+
+func (errKilled) Error() string { return "the container was killed from outside" }
+
+// Is matches [unix.EAGAIN], by which callers know what to try again.
+func (errKilled) Is(target error) bool { return target == unix.EAGAIN }
 
 // removeTimeout is how long a container may take to end once its init has.
 const removeTimeout = 5 * time.Second
