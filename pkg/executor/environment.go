@@ -109,16 +109,22 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	}
 	defer func() { err = errors.Join(err, root.RemoveAll(environmentTools)) }() // once the container is gone
 	network := r.packages.Network(ctx)
-	tools, err := r.dirMount(ctx, toolsName(r.packages.Tools), filepath.Join(content, environmentTools), packages.ToolsDir)
+	var c sandbox.Container
+	err = withKept(func() error {
+		tools, err := r.dirMount(ctx, keptForDays(toolsName(r.packages.Tools)), filepath.Join(content, environmentTools), packages.ToolsDir)
+		if err != nil {
+			return fmt.Errorf("bring the installer: %w", err)
+		}
+		spec := r.root()
+		spec.Network, spec.Mounts = network, append(slices.Clone(r.toolchain.Mounts), tools)
+		spec.Disk, spec.BuildDisk = diskLimit(installTempBytes), diskLimit(r.e.cfg.CompileDiskBytes)
+		if c, err = r.e.manager.Create(ctx, spec); err != nil {
+			return notInstallable(err)
+		}
+		return nil
+	})
 	if err != nil {
-		return false, fmt.Errorf("bring the installer: %w", err)
-	}
-	spec := r.root()
-	spec.Network, spec.Mounts = network, append(slices.Clone(r.toolchain.Mounts), tools)
-	spec.Disk, spec.BuildDisk = diskLimit(installTempBytes), diskLimit(r.e.cfg.CompileDiskBytes)
-	c, err := r.e.manager.Create(ctx, spec)
-	if err != nil {
-		return false, notInstallable(err)
+		return false, err
 	}
 	defer r.remove(ctx, c)
 	r.container = c
@@ -190,7 +196,12 @@ func notInstallable(err error) error {
 // environmentMount is where the run phase has its packages, read-only.
 func (r *run) environmentMount(ctx context.Context) (sandbox.Mount, error) {
 	dir := filepath.Join(r.e.environments().path(r.packages.Key), environmentContent)
-	return r.dirMount(ctx, r.packages.Key, dir, packages.Dir)
+	return r.dirMount(ctx, keptForDays(r.packages.Key), dir, packages.Dir)
+}
+
+// keptForDays is what a runtime keeps as long as an environment is.
+func keptForDays(name string) sandbox.KeptDir {
+	return sandbox.KeptDir{Name: name, Lifetime: unusedEnvironment}
 }
 
 // environmentPython is the interpreter of an environment: by its name Python

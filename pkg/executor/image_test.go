@@ -162,6 +162,7 @@ func TestImageThatHangs(t *testing.T) {
 type keepingRuntime struct {
 	*fakeRuntime
 	kept    map[string][]string // names in the archive
+	dirs    []sandbox.KeptDir
 	keepErr error
 }
 
@@ -170,16 +171,17 @@ func (k *keepingRuntime) Kept(_ context.Context, spec sandbox.Spec, name string)
 	return ok, nil
 }
 
-func (k *keepingRuntime) Keep(_ context.Context, spec sandbox.Spec, name string, content io.Reader) error {
+func (k *keepingRuntime) Keep(_ context.Context, spec sandbox.Spec, dir sandbox.KeptDir, content io.Reader) error {
 	if k.keepErr != nil {
 		return k.keepErr
 	}
+	k.dirs = append(k.dirs, dir)
 	names := []string{}
 	archive := tar.NewReader(content)
 	for {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			k.kept[spec.Language+" "+name] = names
+			k.kept[spec.Language+" "+dir.Name] = names
 			return nil
 		}
 		if err != nil {
@@ -290,7 +292,7 @@ func TestKeepStopsWithItsTree(t *testing.T) {
 	broken := errors.New("the tree is gone")
 	tree := &fakeTree{names: map[string]fakeFile{}, walkErr: broken}
 	tree.put("prepared/a", []byte("a"), 0o600)
-	err := keep(t.Context(), rt, sandbox.Spec{}, "x", func(w *tar.Writer) error { return archiveCache(w, tree, 1<<20) })
+	err := keep(t.Context(), rt, sandbox.Spec{}, sandbox.KeptDir{Name: "x"}, func(w *tar.Writer) error { return archiveCache(w, tree, 1<<20) })
 	if !errors.Is(err, broken) || len(rt.kept) > 0 {
 		t.Errorf("%v, kept %v", err, rt.kept)
 	}
@@ -325,18 +327,18 @@ func TestDirectoriesAreKeptElsewhere(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "bin"), 0o755), os.Symlink("/usr/bin/python3", filepath.Join(dir, "bin/python3")), os.WriteFile(filepath.Join(dir, "tool"), []byte("x"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	mount, err := r.dirMount(t.Context(), "env", dir, "/packages")
+	mount, err := r.dirMount(t.Context(), sandbox.KeptDir{Name: "env"}, dir, "/packages")
 	if err != nil || mount != (sandbox.Mount{Kept: "env", Target: "/packages"}) {
 		t.Errorf("%+v, %v", mount, err)
 	}
 	if diff := cmp.Diff([]string{"bin/ 755 0", "bin/python3 777 0", "tool 755 1"}, rt.kept["go env"]); diff != "" {
 		t.Errorf("kept (-want +got):\n%s", diff)
 	}
-	if _, err := r.dirMount(t.Context(), "gone", filepath.Join(dir, "gone"), "/packages"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := r.dirMount(t.Context(), sandbox.KeptDir{Name: "gone"}, filepath.Join(dir, "gone"), "/packages"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 	here := &run{e: New(rt, Config{})}
-	if mount, err := here.dirMount(t.Context(), "env", dir, "/packages"); err != nil || mount != (sandbox.Mount{Source: dir, Target: "/packages"}) {
+	if mount, err := here.dirMount(t.Context(), sandbox.KeptDir{Name: "env"}, dir, "/packages"); err != nil || mount != (sandbox.Mount{Source: dir, Target: "/packages"}) {
 		t.Errorf("on this host: %+v, %v", mount, err)
 	}
 	tools := map[string]string{"uv": filepath.Join(dir, "tool")}

@@ -44,7 +44,7 @@ func (r *run) keptCache(ctx context.Context, cache language.BuildCache) (sandbox
 	}
 	r.e.notify("preparing " + cache.Title + ", once for " + r.img.Name)
 	err := r.fill(ctx, cache, func(tree sandbox.FileTree) error {
-		return keep(ctx, keeper, r.root(), cache.Key, func(w *tar.Writer) error { return archiveCache(w, tree, r.e.cfg.CompileDiskBytes) })
+		return keep(ctx, keeper, r.root(), sandbox.KeptDir{Name: cache.Key}, func(w *tar.Writer) error { return archiveCache(w, tree, r.e.cfg.CompileDiskBytes) })
 	})
 	if err != nil {
 		err = fmt.Errorf("prepare %s: %w", cache.Title, err)
@@ -53,14 +53,14 @@ func (r *run) keptCache(ctx context.Context, cache language.BuildCache) (sandbox
 }
 
 // dirMount is the mount of a directory of this host, read-only; where containers
-// cannot have one, the runtime keeps a copy of it under a name.
-func (r *run) dirMount(ctx context.Context, name, dir, target string) (sandbox.Mount, error) {
+// cannot have one, the runtime keeps a copy of it.
+func (r *run) dirMount(ctx context.Context, kept sandbox.KeptDir, dir, target string) (sandbox.Mount, error) {
 	keeper, ok := r.keeper()
 	if !ok {
 		return sandbox.Mount{Source: dir, Target: target}, nil
 	}
-	mount := sandbox.Mount{Kept: name, Target: target}
-	if have, err := keeper.Kept(ctx, r.root(), name); have || err != nil {
+	mount := sandbox.Mount{Kept: kept.Name, Target: target}
+	if have, err := keeper.Kept(ctx, r.root(), kept.Name); have || err != nil {
 		return mount, err
 	}
 	root, err := os.OpenRoot(dir)
@@ -68,7 +68,21 @@ func (r *run) dirMount(ctx context.Context, name, dir, target string) (sandbox.M
 		return mount, err
 	}
 	defer root.Close()
-	return mount, keep(ctx, keeper, r.root(), name, func(w *tar.Writer) error { return archiveDir(w, root) })
+	return mount, keep(ctx, keeper, r.root(), kept, func(w *tar.Writer) error { return archiveDir(w, root) })
+}
+
+// keptTries is how often something may be gone that was there a moment before.
+const keptTries = 3
+
+// withKept does what has something kept and makes a container with it. What is there may make
+// room for another run's before the container has it, and is brought again then.
+func withKept(do func() error) (err error) {
+	for range keptTries {
+		if err = do(); !errors.Is(err, sandbox.ErrNotKept) {
+			break
+		}
+	}
+	return err
 }
 
 // archiveDir writes a directory of ours.
@@ -108,7 +122,7 @@ func archiveDir(w *tar.Writer, root *os.Root) error {
 }
 
 // keep has the runtime keep an archive while it is written.
-func keep(ctx context.Context, keeper sandbox.Keeper, spec sandbox.Spec, name string, write func(*tar.Writer) error) error {
+func keep(ctx context.Context, keeper sandbox.Keeper, spec sandbox.Spec, dir sandbox.KeptDir, write func(*tar.Writer) error) error {
 	read, pipe := io.Pipe()
 	wrote := make(chan error, 1)
 	go func() {
@@ -120,7 +134,7 @@ func keep(ctx context.Context, keeper sandbox.Keeper, spec sandbox.Spec, name st
 		wrote <- err
 		_ = pipe.CloseWithError(err) // always nil
 	}()
-	err := keeper.Keep(ctx, spec, name, read)
+	err := keeper.Keep(ctx, spec, dir, read)
 	_ = read.CloseWithError(errors.New("the runtime has read enough")) // always nil
 	return errors.Join(err, unlessRead(<-wrote, err))
 }

@@ -187,12 +187,18 @@ func (r *run) execute(ctx context.Context) (err error) {
 	}
 	begin := time.Now()
 	r.recall()
-	spec, err := r.spec(ctx)
+	var spec sandbox.Spec
+	err = withKept(func() (err error) {
+		if spec, err = r.spec(ctx); err != nil {
+			return err
+		}
+		if err := r.take(ctx, spec); err != nil {
+			return refused(err)
+		}
+		return nil
+	})
 	if err != nil {
 		return err
-	}
-	if err := r.take(ctx, spec); err != nil {
-		return refused(err)
 	}
 	fault.Point("container made")
 	defer r.removeLast(ctx)
@@ -304,6 +310,9 @@ func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 		self, release, err := r.selfMount(ctx)
 		if err != nil {
 			return spec, err
+		}
+		if r.release != nil { // of a try before
+			r.release()
 		}
 		r.release = release
 		spec.Mounts = append(spec.Mounts, self)

@@ -59,7 +59,7 @@ func (r *run) selfMount(ctx context.Context) (mount sandbox.Mount, release func(
 	if err != nil {
 		return sandbox.Mount{}, nil, fmt.Errorf("copy this program for the sandbox: %w", err)
 	}
-	if mount, err = r.dirMount(ctx, "tools-"+c.name, c.own(), path.Dir(language.SelfPath)); err != nil {
+	if mount, err = r.dirMount(ctx, sandbox.KeptDir{Name: "tools-" + c.name}, c.own(), path.Dir(language.SelfPath)); err != nil {
 		release()
 		return sandbox.Mount{}, nil, err
 	}

@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Image is the root file system that a container has in place of the host's
@@ -42,8 +44,21 @@ type Keeper interface {
 	// regular files and symbolic links, which nobody follows but programs in a
 	// container. It is kept when Keep returns without an error, and not at all
 	// otherwise.
-	Keep(ctx context.Context, spec Spec, name string, content io.Reader) error
+	Keep(ctx context.Context, spec Spec, dir KeptDir, content io.Reader) error
 }
+
+// KeptDir is a directory that a [Keeper] keeps.
+type KeptDir struct {
+	Name string
+	// Lifetime is how long it is of use, at most; 0 is as long as its image. A runtime may
+	// remove it then, bring its last day to an end, and have it make room for others: unless
+	// a container has it.
+	Lifetime time.Duration
+}
+
+// ErrNotKept is what a container cannot be made for: something that was kept for it is
+// there no more, and can be kept again.
+var ErrNotKept = errors.New("nothing is kept")
 
 // ImageError is an image that was asked for and cannot be used: it does not exist,
 // may not be read, or is for another machine.

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
@@ -41,12 +42,13 @@ func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (boo
 		return false, err
 	}
 	img = keptImage(img, name)
-	return r.has(ctx, &img)
+	have, err := r.has(ctx, &img)
+	return have && !img.endsSoon(), err
 }
 
 // Keep implements [sandbox.Keeper]. What was kept under the name before goes on in the
 // containers that have it.
-func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, content io.Reader) error {
+func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, dir sandbox.KeptDir, content io.Reader) error {
 	img, err := r.find(ctx, spec)
 	if err != nil {
 		return err
@@ -54,11 +56,15 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, cont
 	if err := r.ready(ctx, r.ref(spec), &img); err != nil {
 		return err
 	}
-	return r.derive(ctx, img.name, keptImage(img, name), "kept", func(ctx context.Context, id string) error {
+	kept := keptImage(img, dir.Name)
+	if dir.Lifetime > 0 {
+		kept.until = time.Now().Add(dir.Lifetime)
+	}
+	err = r.derive(ctx, img.name, kept, "kept", func(ctx context.Context, id string) error {
 		read, write := io.Pipe()
 		rewritten := make(chan error, 1)
 		go func() {
-			err := rewrite(write, content, keptPlace(name))
+			err := rewrite(write, content, keptPlace(dir.Name))
 			rewritten <- err
 			_ = write.CloseWithError(err) // always nil
 		}()
@@ -70,6 +76,10 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, cont
 		}
 		return err
 	})
+	if err == nil && dir.Lifetime > 0 {
+		_, _ = r.prune(ctx) // gc says what is in the way
+	}
+	return err
 }
 
 // The most that is kept under one name. More files than that are no layer, either.

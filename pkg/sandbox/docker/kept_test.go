@@ -101,7 +101,7 @@ func TestKeep(t *testing.T) {
 		name:  archiveOf(t, "./sub/old", "kept\n", "empty/", "", "../../../../etc/out", "inside\n", "sub/link", "->old"),
 		other: archiveOf(t, "tool", "tool\n"),
 	} {
-		if err := rt.Keep(t.Context(), spec, name, content); err != nil {
+		if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: name}, content); err != nil {
 			t.Fatal(err)
 		}
 		if have, err := rt.Kept(t.Context(), spec, name); !have || err != nil {
@@ -150,7 +150,7 @@ func TestKeepNothingHalf(t *testing.T) {
 		"cut short":    {bytes.NewReader(good[:len(good)/2]), "unexpected EOF"},
 		"no archive":   {strings.NewReader(strings.Repeat("no archive", 1000)), "invalid tar header"},
 	} {
-		if err := rt.Keep(t.Context(), spec, name, tc.content); err == nil || !strings.Contains(err.Error(), tc.err) {
+		if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: name}, tc.content); err == nil || !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: %v, want %q", name, err, tc.err)
 		}
 		if have, err := rt.Kept(t.Context(), spec, name); have || err != nil {

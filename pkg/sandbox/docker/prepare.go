@@ -13,7 +13,9 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
@@ -31,6 +33,7 @@ type image struct {
 	name string // that containers are made of it by
 	base string // the id of the one that was asked for, which tells what it holds
 
+	until   time.Time         // when it goes; zero is never
 	kept    []string          // names of what is kept and in it,
 	links   map[string]string // and of the links to that, in one of several parts
 	layers  []guest.Layer     // of the container that is to be made of it
@@ -51,6 +54,10 @@ const (
 	labelOurs = "sandbox-run"
 	labelFrom = "sandbox-run.from"
 	labelMade = "sandbox-run.made"
+	// labelUntil is when an image goes, in seconds since 1970, and labelOn the id of the
+	// one that it is a layer on top of.
+	labelUntil = "sandbox-run.until"
+	labelOn    = "sandbox-run.on"
 	// labelMaker names the process that has made a container.
 	labelMaker = "sandbox-run.maker"
 )
@@ -147,7 +154,10 @@ func (r *Runtime) build(ctx context.Context, ref string, img image) error {
 		if have, err := r.has(ctx, &part); err != nil {
 			return err
 		} else if !have {
-			return &EngineError{What: "make a container", Err: fmt.Errorf("nothing is kept under the name %q beside this image any more", name), Again: true}
+			return &EngineError{What: "make a container", Err: fmt.Errorf("%w under the name %q beside this image any more", sandbox.ErrNotKept, name), Again: true}
+		}
+		if !part.until.IsZero() && (img.until.IsZero() || part.until.Before(img.until)) {
+			img.until = part.until
 		}
 	}
 	return r.join(ctx, img)
@@ -197,6 +207,7 @@ func (r *Runtime) has(ctx context.Context, img *image) (bool, error) {
 		return false, r.failed("look at the image "+img.name, err)
 	case got.Config != nil:
 		img.volumes = slices.Sorted(maps.Keys(got.Config.Volumes))
+		img.until = untilOf(got.Config.Labels)
 	}
 	return true, nil
 }
@@ -206,8 +217,9 @@ func imageName(repository string, parts ...string) string {
 	return repository + ":" + hashOf(append(parts, made())...)
 }
 
-// layout is another word whenever [Runtime.ownFiles] makes other files.
-const layout = "5"
+// layout is another word whenever [Runtime.ownFiles] makes other files, or labels tell
+// something else.
+const layout = "6"
 
 // made tells what is added to every image.
 func made() string {
@@ -248,8 +260,17 @@ func (r *Runtime) prepare(ctx context.Context, ref string, img image) error {
 // derive makes the image img of another one, and of what fill copies to a container
 // of that. Nothing of it runs.
 func (r *Runtime) derive(ctx context.Context, from string, img image, what string, fill func(ctx context.Context, id string) error) error {
-	// Podman gives an image the labels of the container, and no others.
-	id, remove, err := r.still(ctx, from, map[string]string{labelOurs: what, labelFrom: img.base, labelMade: made()})
+	on, err := r.client.ImageInspect(ctx, from)
+	if err != nil {
+		return r.failed("look at the image "+from, err)
+	}
+	// Podman gives an image the labels of the container, and no others. Each is given: the
+	// image that this one is made of has some, too.
+	labels := map[string]string{labelOurs: what, labelFrom: img.base, labelMade: made(), labelOn: hexOf(on.ID), labelUntil: ""}
+	if !img.until.IsZero() {
+		labels[labelUntil] = strconv.FormatInt(img.until.Unix(), 10)
+	}
+	id, remove, err := r.still(ctx, on.ID, labels)
 	if err != nil {
 		return err
 	}

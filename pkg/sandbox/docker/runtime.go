@@ -148,10 +148,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 	if img, err = r.withKept(ctx, spec.Mounts, img); err != nil {
 		return nil, err
 	}
-	if err := r.ready(ctx, r.ref(spec), &img); err != nil {
-		return nil, err
-	}
-	c, err := r.create(ctx, spec, img)
+	c, err := r.createOf(ctx, spec, img)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +156,23 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 		return nil, err
 	}
 	return c, nil
+}
+
+// imageTries is how often an image may be removed before there is a container of it.
+const imageTries = 3
+
+// createOf makes a container of an image that the engine has, or has then. Somebody may
+// remove it in between: a process that makes room, or tidies up.
+func (r *Runtime) createOf(ctx context.Context, spec sandbox.Spec, img image) (c *guest.Container, err error) {
+	for range imageTries {
+		if err = r.ready(ctx, r.ref(spec), &img); err == nil {
+			c, err = r.create(ctx, spec, img)
+		}
+		if !errdefs.IsNotFound(err) {
+			break
+		}
+	}
+	return c, err
 }
 
 // check refuses what this runtime cannot do.
@@ -249,8 +263,9 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 	}
 	removed, err := r.reclaim(ctx)
 	images, unusedErr := r.removeUnused(ctx)
+	dated, datedErr := r.prune(ctx)
 	filters, filtersErr := removeFilters()
-	return slices.Concat(removed, images, filters), errors.Join(err, unusedErr, filtersErr, r.Close())
+	return slices.Concat(removed, images, dated, filters), errors.Join(err, unusedErr, datedErr, filtersErr, r.Close())
 }
 
 // fresh is how long a container may exist before it is started, or an image is made of

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/containerd/errdefs"
+	dockerimage "github.com/moby/moby/api/types/image"
 	"github.com/moby/moby/client"
 )
 
@@ -19,7 +21,10 @@ func (r *Runtime) removeUnused(ctx context.Context) (removed []string, err error
 	}
 	var errs []error
 	for _, i := range list.Items {
-		names := slices.DeleteFunc(slices.Clone(i.RepoTags), func(name string) bool { return name == "<none>:<none>" })
+		names, ours := namesOf(i)
+		if !ours {
+			continue
+		}
 		used := len(names) > 0 && i.Labels[labelMade] == made()
 		if used {
 			used, err = r.hasName(ctx, i.Labels[labelFrom])
@@ -37,6 +42,24 @@ func (r *Runtime) removeUnused(ctx context.Context) (removed []string, err error
 		}
 	}
 	return removed, errors.Join(errs...)
+}
+
+// namesOf are the names of an image with labels of ours, without the host that Podman puts
+// before them. One that has another name as well is somebody else's: who makes an image of
+// ours, or of a container of it, gets our labels with it.
+func namesOf(i dockerimage.Summary) (names []string, ours bool) {
+	for _, name := range i.RepoTags {
+		if name == "<none>:<none>" {
+			continue
+		}
+		name = strings.TrimPrefix(name, "localhost/")
+		repository, _, _ := strings.Cut(name, ":")
+		if repository != preparedImages && repository != keptImages {
+			return nil, false
+		}
+		names = append(names, name)
+	}
+	return names, true
 }
 
 // hasName tells whether an image can still be asked for.

@@ -207,7 +207,7 @@ func TestKept(t *testing.T) {
 		}
 	}
 	has(rt, false)
-	if err := rt.Keep(t.Context(), spec, "cache-1", archive(t, tar.Header{Name: "d/", Typeflag: tar.TypeDir}, tar.Header{Name: "d/f"}, tar.Header{Name: "p", Mode: 0o755})); err != nil {
+	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "cache-1"}, archive(t, tar.Header{Name: "d/", Typeflag: tar.TypeDir}, tar.Header{Name: "d/f"}, tar.Header{Name: "p", Mode: 0o755})); err != nil {
 		t.Fatal(err)
 	}
 	has(rt, true)
@@ -233,7 +233,7 @@ func TestMountsInTheWay(t *testing.T) {
 	for _, name := range []string{"u1", "u2", "w1", "w2", "a", "bin"} {
 		evil = append(evil, tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: victim})
 	}
-	if err := rt.Keep(t.Context(), spec, "evil", archive(t, append(evil, tar.Header{Name: "build/", Typeflag: tar.TypeDir})...)); err != nil {
+	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "evil"}, archive(t, append(evil, tar.Header{Name: "build/", Typeflag: tar.TypeDir})...)); err != nil {
 		t.Fatal(err)
 	}
 	at := func(target string) sandbox.Mount { return sandbox.Mount{Kept: "evil", Target: target, Overlay: true} }

@@ -129,14 +129,14 @@ func (r *Runtime) Kept(ctx context.Context, spec sandbox.Spec, name string) (boo
 
 // Keep implements [sandbox.Keeper]. The content can be sent once, so the server in
 // front gets it, or none.
-func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, name string, content io.Reader) error {
+func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, dir sandbox.KeptDir, content io.Reader) error {
 	sent := false
 	return r.try(ctx, func(e *endpoint) error {
 		if sent {
 			return &refusal{reason: "not tried: what is to be kept was sent already", again: true}
 		}
 		body := &once{Reader: content, begun: &sent}
-		return e.do(ctx, e.slow, http.MethodPut, keptPath(name), r.keptQuery(spec), body, &struct{}{})
+		return e.do(ctx, e.slow, http.MethodPut, keptPath(dir.Name), r.keptQuery(spec), body, &struct{}{})
 	})
 }
 
