@@ -46,7 +46,9 @@ func keptNames(t *testing.T, engine *client.Client) (names []string) {
 		t.Fatal(err)
 	}
 	for _, i := range list.Items {
-		names = append(names, i.RepoTags...)
+		for _, name := range i.RepoTags { // before which Podman puts where it would come from
+			names = append(names, strings.TrimPrefix(strings.TrimPrefix(name, "docker.io/"), "library/"))
+		}
 	}
 	return names
 }
@@ -66,6 +68,7 @@ func reclaim(t *testing.T) []string {
 func TestDatedImagesGo(t *testing.T) {
 	rt, engine := open(t, *image), engineClient(t)
 	removeImages(t)
+	reclaim(t) // what earlier versions have left in an engine that others use, too
 	const theirs, plain = "sandbox-run-test-theirs:1", "sandbox-run/kept:not-ours"
 	t.Cleanup(func() { removeImages(t, theirs, plain) })
 	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "for good"}, archiveOf(t, "p", "x")); err != nil {

@@ -45,14 +45,14 @@ func (r *Runtime) removeUnused(ctx context.Context) (removed []string, err error
 }
 
 // namesOf are the names of an image with labels of ours, without the host that Podman puts
-// before them. One that has another name as well is somebody else's: who makes an image of
+// before them, which depends on how they came. One that has another name as well is somebody else's: who makes an image of
 // ours, or of a container of it, gets our labels with it.
 func namesOf(i dockerimage.Summary) (names []string, ours bool) {
 	for _, name := range i.RepoTags {
 		if name == "<none>:<none>" {
 			continue
 		}
-		name = strings.TrimPrefix(name, "localhost/")
+		name = strings.TrimPrefix(strings.TrimPrefix(name, "localhost/"), "docker.io/")
 		repository, _, _ := strings.Cut(name, ":")
 		if repository != preparedImages && repository != keptImages {
 			return nil, false
