@@ -27,7 +27,8 @@ func (s *suite) mounts() {
 	c := s.create(spec)
 	p := shell(`cat "$1/sub/old" "$2/sub/old"
 echo new >"$2/sub/new" && cat "$2/sub/new"
-ls -A "$3"; mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && cat "$3/link/new"`)
+for f in "$3"/*; do [ ! -e "$f" ] || echo "$f"; done # no ls: gVisor of 2022 refuses its statx
+mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && cat "$3/link/new"`)
 	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/empty")
 	e := s.run(c, p)
 	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\nnew\n")
