@@ -216,7 +216,7 @@ func (c *Container) filter(p sandbox.Process) ([]byte, error) {
 	opts.Inet = network.Mode != sandbox.NetworkNone
 	opts.NoUDP, opts.OneUser = opts.Inet && opts.NoUDP, true
 	// A compiler's program is in its IPC namespace, where init has no right to make another.
-	opts.NoIPC = slices.Contains(c.opts.Trees, sandbox.BuildDir) && !slices.Contains(p.ReadOnly, sandbox.BuildDir)
+	opts.NoIPC = slices.Contains(c.opts.Trees, sandbox.BuildDir) && p.MayWrite(sandbox.BuildDir)
 	arch, err := seccomp.ArchOf(c.opts.Arch)
 	if err != nil {
 		return nil, err

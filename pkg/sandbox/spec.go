@@ -207,6 +207,9 @@ type Process struct {
 	Work *Work
 }
 
+// MayWrite tells whether the process may write to a path that the container holds writable.
+func (p Process) MayWrite(path string) bool { return !slices.Contains(p.ReadOnly, path) }
+
 // TTY asks for a terminal.
 type TTY struct{ Rows, Cols uint16 }
 

@@ -2,7 +2,6 @@ package local
 
 import (
 	"os"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -104,7 +103,7 @@ func (ch *child) enclose() error {
 
 // compiles tells whether another process will run what this one makes, in the same container.
 func (ch *child) compiles() bool {
-	return ch.c.walls.namespaces && ch.c.spec.BuildDisk.Bytes > 0 && !slices.Contains(ch.process.ReadOnly, sandbox.BuildDir)
+	return ch.c.walls.namespaces && ch.c.spec.BuildDisk.Bytes > 0 && ch.process.MayWrite(sandbox.BuildDir)
 }
 
 // become appends the program itself.

@@ -41,7 +41,7 @@ func (ch *child) rules() landlock.Rules {
 	r := landlock.Rules{ScopeSignals: true, ScopeAbstractUnix: true}
 	var writable []string
 	for name := range c.trees {
-		if !slices.Contains(ch.process.ReadOnly, name) {
+		if ch.process.MayWrite(name) {
 			writable = append(writable, c.translatePath(name))
 		}
 	}
@@ -51,7 +51,7 @@ func (ch *child) rules() landlock.Rules {
 		r.ReadExec = []string{"/"}
 		r.ReadWrite = append(writable, sandbox.TempDir, "/dev", "/proc")
 		for _, m := range c.spec.Mounts {
-			if m.Overlay && !slices.Contains(ch.process.ReadOnly, m.Place()) {
+			if m.Overlay && ch.process.MayWrite(m.Place()) {
 				r.ReadWrite = append(r.ReadWrite, m.Place())
 			}
 		}
