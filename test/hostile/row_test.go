@@ -17,7 +17,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
 
-//go:embed rows
+//go:embed rows testdata/lib
 var rowFiles embed.FS
 
 // row is a hostile program and what has to come of it: a file of rows, whose
@@ -35,7 +35,7 @@ var rowFiles embed.FS
 // for each language that can express it, and further files of the workspace.
 // A condition in brackets holds for combinations that have all of its words:
 // a level, a user, a runtime, a language. The one with the most words counts.
-// Beside these, "with" names files of rows/lib that the program imports, "only" levels,
+// Beside these, "with" names files of testdata/lib that the program imports, "only" levels,
 // users or runtimes without which a row has no meaning, "skip" says why one is left
 // out, "open" what docs/SECURITY.md says stays open, and "long" why one runs with -all alone.
 type row struct {
@@ -114,7 +114,7 @@ func parseRow(name string, text []byte) (row, error) {
 		}
 	}
 	for _, name := range strings.Fields(r.fields["with"]) {
-		lib, err := rowFiles.ReadFile("rows/lib/" + name)
+		lib, err := rowFiles.ReadFile("testdata/lib/" + name)
 		if err != nil {
 			return r, err
 		}

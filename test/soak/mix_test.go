@@ -148,7 +148,7 @@ func rowOf(name, file string) (program, error) {
 		case elsewhere: // not with local at full, as root
 		case m[2] == "" && m[1] == "with":
 			for _, lib := range strings.Fields(m[3]) {
-				data, err := os.ReadFile(filepath.Join("../hostile/rows/lib", lib))
+				data, err := os.ReadFile(filepath.Join("../hostile/testdata/lib", lib))
 				if err != nil {
 					return p, err
 				}

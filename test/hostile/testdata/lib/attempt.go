@@ -1,0 +1,51 @@
+// What a program tries that must be refused: an attempt that works is a line of output,
+// and so is one that is refused in another way than the row says.
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+var denied = []syscall.Errno{syscall.EPERM, syscall.ENOSYS}
+
+// refused is a system call that must fail with one of the errors.
+func refused(what string, errors []syscall.Errno, number uintptr, args ...uintptr) {
+	var a [6]uintptr
+	copy(a[:], args)
+	value, _, err := syscall.Syscall6(number, a[0], a[1], a[2], a[3], a[4], a[5])
+	if !slices.Contains(errors, err) {
+		fmt.Printf("%s: returned %d, %v\n", what, int(value), err)
+	}
+}
+
+// fails is a result that must be a failure.
+func fails(what string, err error) {
+	if err == nil {
+		fmt.Println(what + ": worked")
+	}
+}
+
+// at is where a string of C lies; it never goes.
+func at(text string) uintptr {
+	b := append([]byte(text), 0)
+	kept = append(kept, b)
+	return uintptr(unsafe.Pointer(&b[0]))
+}
+
+var kept [][]byte
+
+// processes are the ids of those that can be seen, but this one.
+func processes() (ids []int) {
+	entries, _ := os.ReadDir("/proc")
+	for _, e := range entries {
+		if id, err := strconv.Atoi(e.Name()); err == nil && id != os.Getpid() {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
