@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/nearest"
 )
 
 // sandboxVariables picks our variables out of K=V entries. Of a name that
@@ -52,7 +54,7 @@ func knownNames(env map[string]string) (names []string) {
 func unknown(env map[string]string) error {
 	known := knownNames(env)
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		switch near := Nearest(name, known); {
+		switch near := nearest.Words(name, known); {
 		case slices.Contains(known, name):
 			continue
 		case slices.Contains(laterVariables(), name):
@@ -74,7 +76,7 @@ func misspelt(env map[string]string) []string {
 		if slices.Contains(known, name) || slices.Contains(laterVariables(), name) {
 			continue
 		}
-		if near := Nearest(name, known); len(near) > 0 {
+		if near := nearest.Words(name, known); len(near) > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s is not known and has no effect: did you mean %s?", name, near[0]))
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sandbox-run/sandbox-run/internal/nearest"
 )
 
 // maxFileBytes is far above any honest configuration file.
@@ -80,7 +82,7 @@ func setKey(c *Config, vars []Variable, key string, value *yaml.Node) error {
 		}
 		return nil
 	}
-	if near := Nearest(key, keys); len(near) > 0 {
+	if near := nearest.Words(key, keys); len(near) > 0 {
 		return fmt.Errorf("%q is not a setting: did you mean %s?", key, near[0])
 	}
 	return fmt.Errorf("%q is not a setting", key)

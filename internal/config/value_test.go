@@ -110,27 +110,3 @@ func TestParseBytesExact(t *testing.T) {
 		}
 	})
 }
-
-func TestNearest(t *testing.T) {
-	words := []string{"python", "javascript", "js", "rust", "go"}
-	for in, want := range map[string]string{
-		"pyhton": "python", "rsut": "rust", "java": "javascript", "gp": "go", "cobol": "", "": "", "j": "js",
-	} {
-		got := strings.Join(Nearest(in, words), " ")
-		if got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-// The distance is a metric as far as suggestions need it.
-func TestEditDistance(t *testing.T) {
-	word := rapid.StringMatching(`[a-c]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := word.Draw(t, "a"), word.Draw(t, "b")
-		d := editDistance(a, b)
-		if (d == 0) != (a == b) || d != editDistance(b, a) || d > max(len(a), len(b)) {
-			t.Fatalf("editDistance(%q, %q) = %d", a, b, d)
-		}
-	})
-}

@@ -56,7 +56,7 @@ func rooms() []room {
 			why: "figures are the same for every runtime and every language",
 		},
 		{
-			path: "pkg/executor/language/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language/..."},
+			path: "pkg/executor/language/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language/...", "internal/nearest"},
 			why: "a plan is data: a language starts nothing and cannot tell runtimes apart",
 		},
 		{
@@ -88,6 +88,10 @@ func rooms() []room {
 			why: "a lock is the system's, whatever it is for",
 		},
 		{
+			path: "internal/nearest", may: nothing, outside: nothing,
+			why: "a slip is guessed the same way whatever was named",
+		},
+		{
 			path: "internal/alive", may: []string{"pkg/sandbox"}, outside: nothing,
 			why: "every runtime deletes what it has made when it closes, whatever that is",
 		},
@@ -108,7 +112,7 @@ func rooms() []room {
 			why: "both ends of the protocol read it, and it knows neither",
 		},
 		{
-			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages", "pkg/executor/policy", "internal/secret"}, // which read the file of toolchains, the address of an index and a list of modules
+			path: "internal/config/...", may: []string{"pkg/api", "pkg/sandbox", "pkg/executor/language", "pkg/executor/packages", "pkg/executor/policy", "internal/nearest", "internal/secret"}, // which read the file of toolchains, the address of an index and a list of modules
 			why: "every command reads the same configuration, whatever it links besides",
 		},
 		{

@@ -32,8 +32,8 @@ func namesWithSuffix(files map[string][]byte, suffix string) []string {
 	return names
 }
 
-// nearest is the closest directory, from dir upwards, that holds one of names.
-func nearest(files map[string][]byte, dir string, names ...string) (string, bool) {
+// nearestDir is the closest directory, from dir upwards, that holds one of names.
+func nearestDir(files map[string][]byte, dir string, names ...string) (string, bool) {
 	for {
 		for _, name := range names {
 			if _, ok := files[path.Join(dir, name)]; ok {

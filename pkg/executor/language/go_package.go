@@ -46,7 +46,7 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 			}
 		}
 	}
-	if root, ok := nearest(files, dir, "go.work", "go.mod"); ok {
+	if root, ok := nearestDir(files, dir, "go.work", "go.mod"); ok {
 		below := strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
 		return goPackage{root, []string{"./" + below}, true}, nil
 	}

@@ -136,7 +136,7 @@ func needsModuleType(version string, files map[string][]byte, entry string) bool
 	if detectsModules(version) || path.Ext(entry) != ".js" {
 		return false
 	}
-	if _, ok := nearest(files, path.Dir(entry), "package.json"); ok {
+	if _, ok := nearestDir(files, path.Dir(entry), "package.json"); ok {
 		return false
 	}
 	return usesModules(files[entry])

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/nearest"
 )
 
 // coded are the languages with code of their own. They come before those of
@@ -60,7 +62,7 @@ func unknownLanguage(name string) error {
 		names = append(names, lang.Info().Aliases...)
 	}
 	const all = "sandbox-run languages lists all"
-	switch near := nearestNames(name, names); {
+	switch near := nearest.Words(name, names); {
 	case name == "":
 		return fmt.Errorf("the language is missing; %s", all)
 	case len(near) == 0:

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 )
 
 func TestLookup(t *testing.T) {
@@ -97,25 +95,6 @@ func TestByFile(t *testing.T) {
 			t.Errorf("ByFile(%q, %q) = %q, want %q", test.name, test.first, got, test.want)
 		}
 	}
-}
-
-func TestEditDistance(t *testing.T) {
-	tests := []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"python", "pyhton", 1}, {"rust", "rsut", 1}, {"kitten", "sitting", 3}, {"né", "ne", 1}}
-	for _, test := range tests {
-		if got := editDistance(test.a, test.b); got != test.want {
-			t.Errorf("editDistance(%q, %q) = %d, want %d", test.a, test.b, got, test.want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := rapid.StringN(0, 12, -1).Draw(t, "a"), rapid.StringN(0, 12, -1).Draw(t, "b")
-		d := editDistance(a, b)
-		if d != editDistance(b, a) || (d == 0) != (a == b) || d > max(len([]rune(a)), len([]rune(b))) {
-			t.Fatalf("the distance of %q and %q is %d", a, b, d)
-		}
-	})
 }
 
 func FuzzByFile(f *testing.F) {

@@ -132,7 +132,7 @@ func rustEntry(files map[string][]byte, src Source) (entry string, project *carg
 	if isFile {
 		manifest = path.Dir(entry)
 	}
-	if dir, ok := nearest(files, manifest, "Cargo.toml"); ok {
+	if dir, ok := nearestDir(files, manifest, "Cargo.toml"); ok {
 		project = &cargoProject{dir: dir, files: files}
 		if isFile && entry != path.Join(dir, "Cargo.toml") {
 			project.entry = entry

@@ -1,17 +1,25 @@
-package config
+// Package nearest guesses what a mistyped word was meant to be.
+package nearest
 
 import (
 	"slices"
 	"strings"
 )
 
-// Nearest returns the candidates that word was probably meant to be: those it
+// maxWord bounds the words that are compared: the comparison is quadratic, and the
+// word may be a stranger's.
+const maxWord = 64 // bytes
+
+// Words returns the candidates that word was probably meant to be: those it
 // is the beginning of, and those within two edits (one for words of up to
 // three letters); nearest first, at most three.
-func Nearest(word string, candidates []string) []string {
+func Words(word string, candidates []string) []string {
 	type match struct {
 		name     string
 		distance int
+	}
+	if len(word) > maxWord {
+		return nil
 	}
 	limit := 2
 	if len(word) <= 3 {
@@ -20,7 +28,7 @@ func Nearest(word string, candidates []string) []string {
 	var matches []match
 	for _, c := range candidates {
 		d := editDistance(word, c)
-		if len(word) >= 2 && strings.HasPrefix(c, word) {
+		if _, begins := strings.CutPrefix(c, word); begins && len(word) >= 2 {
 			d = min(d, 1)
 		}
 		if d <= limit {
