@@ -26,6 +26,7 @@ const DefaultParent = "sandbox-run"
 type Hierarchy struct {
 	trees   []*tree // version 2 first: its kill is atomic
 	support map[Controller]Support
+	hasSwap bool // this host
 
 	sharing sync.Mutex     // held while the group of a share is made or removed
 	shares  map[string]int // how many scopes each share has
@@ -69,7 +70,7 @@ func Detect(o Options) (*Hierarchy, error) {
 	if d.mounts, err = parseMounts(info); err != nil {
 		return nil, fmt.Errorf("cannot read /proc/self/mountinfo: %w", err)
 	}
-	d.h = &Hierarchy{support: map[Controller]Support{}, shares: map[string]int{}}
+	d.h = &Hierarchy{support: map[Controller]Support{}, shares: map[string]int{}, hasSwap: HasSwap(os.DirFS(cmp.Or(o.Root, "/")))}
 	d.findUnified()
 	d.findLegacy()
 	return d.h, nil
@@ -92,11 +93,11 @@ func (h *Hierarchy) Controllers() map[Controller]Support {
 // Has tells whether a controller can be used.
 func (h *Hierarchy) Has(c Controller) bool { return h.support[c].Version != 0 }
 
-// Swap tells whether the memory limit covers swap. Without it a group with a
-// memory limit may swap, unless the host has no swap.
-func (h *Hierarchy) Swap() bool {
+// SwapsBeside tells whether a group may have swap beside its limit of memory: this host has
+// some, and the kernel neither counts it with the group nor keeps the group from it.
+func (h *Hierarchy) SwapsBeside() bool {
 	t := h.treeOf(Memory)
-	return t != nil && t.swap
+	return t != nil && h.hasSwap && !t.swap && !t.resident
 }
 
 // Close frees what Detect opened and removes the directory that held the groups,

@@ -89,21 +89,20 @@ func TestDetect(t *testing.T) {
 		want  map[Controller]int
 		trees int
 		homes int
-		swap  bool
 	}{
-		"version 2": {v2Host(), map[Controller]int{Memory: 2, CPU: 2, CPUAccounting: 2, PIDs: 2, IO: 2, Kill: 2}, 1, 0, true},
+		"version 2": {v2Host(), map[Controller]int{Memory: 2, CPU: 2, CPUAccounting: 2, PIDs: 2, IO: 2, Kill: 2}, 1, 0},
 		"version 2, some controllers": {v2Host().with(fakeHost{"sys/fs/cgroup/cgroup.controllers": "memory pids\n"}),
-			map[Controller]int{Memory: 2, PIDs: 2, CPUAccounting: 2, Kill: 2}, 1, 0, true},
-		"version 1": {v1Host(), map[Controller]int{Memory: 1, CPU: 1, CPUAccounting: 1, PIDs: 1, IO: 1}, 4, 4, false},
+			map[Controller]int{Memory: 2, PIDs: 2, CPUAccounting: 2, Kill: 2}, 1, 0},
+		"version 1": {v1Host(), map[Controller]int{Memory: 1, CPU: 1, CPUAccounting: 1, PIDs: 1, IO: 1}, 4, 4},
 		"version 1, a container's mounts": {fakeHost{
 			"proc/self/cgroup":              "4:memory:/docker/0a\n2:pids:/elsewhere\n",
 			"proc/self/mountinfo":           "32 31 0:29 /docker/0a /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n33 31 0:30 /docker/0a /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n",
 			"sys/fs/cgroup/memory/tasks":    "",
 			"sys/fs/cgroup/pids/tasks":      "",
 			"sys/fs/cgroup/memory/x/ignore": "",
-		}, map[Controller]int{Memory: 1}, 1, 1, false},
+		}, map[Controller]int{Memory: 1}, 1, 1},
 		"version 1 without its own group": {v1Host().with(fakeHost{"proc/self/cgroup": strings.ReplaceAll(v1Self, "/u", "/gone")}),
-			map[Controller]int{PIDs: 1, IO: 1}, 2, 2, false},
+			map[Controller]int{PIDs: 1, IO: 1}, 2, 2},
 		"hybrid": {v1Host().with(fakeHost{
 			"proc/self/cgroup":                              v1Self + "0::/\n",
 			"proc/self/mountinfo":                           v1Mount + strings.Replace(v2Mount, "/sys/fs/cgroup", "/sys/fs/cgroup/unified", 1),
@@ -111,12 +110,12 @@ func TestDetect(t *testing.T) {
 			"sys/fs/cgroup/unified/cgroup.controllers":      "hugetlb\n",
 			"sys/fs/cgroup/unified/sandbox-run/cpu.stat":    "",
 			"sys/fs/cgroup/unified/sandbox-run/cgroup.kill": "",
-		}), map[Controller]int{Memory: 1, CPU: 1, CPUAccounting: 2, PIDs: 1, IO: 1, Kill: 2}, 5, 4, false},
+		}), map[Controller]int{Memory: 1, CPU: 1, CPUAccounting: 2, PIDs: 1, IO: 1, Kill: 2}, 5, 4},
 		"outside of the namespace": {v2Host().with(fakeHost{"proc/self/cgroup": "0::/../x\n", "sys/fs/cgroup/cgroup.type": "domain\n"}),
-			map[Controller]int{}, 0, 0, false},
+			map[Controller]int{}, 0, 0},
 		"nothing": {fakeHost{"proc/self/cgroup": "", "proc/self/mountinfo": "27 1 254:0 / / rw - ext4 /dev/vda rw\n"},
-			map[Controller]int{}, 0, 0, false},
-		"no control groups in the kernel": {fakeHost{"proc/self/mountinfo": ""}, map[Controller]int{}, 0, 0, false},
+			map[Controller]int{}, 0, 0},
+		"no control groups in the kernel": {fakeHost{"proc/self/mountinfo": ""}, map[Controller]int{}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := detect(t, c.host)
@@ -128,10 +127,40 @@ func TestDetect(t *testing.T) {
 					t.Errorf("%s: version %d, reason %q, mend %q", controller, s.Version, s.Reason, s.Mend)
 				}
 			}
-			if len(h.trees) != c.trees || len(h.HomeTasksFiles()) != c.homes || h.Swap() != c.swap {
-				t.Errorf("%d trees, %d homes, swap %v", len(h.trees), len(h.HomeTasksFiles()), h.Swap())
+			if len(h.trees) != c.trees || len(h.HomeTasksFiles()) != c.homes {
+				t.Errorf("%d trees, %d homes", len(h.trees), len(h.HomeTasksFiles()))
 			}
 		})
+	}
+}
+
+// TestSwapsBeside: a limit of memory is whole where the kernel counts swap with it, or keeps
+// the group from swapping, or there is no swap.
+func TestSwapsBeside(t *testing.T) {
+	const (
+		head = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+		some = head + "/dev/sda2                               partition\t999420\t\t0\t\t-2\n"
+	)
+	uncounted := v2Host()
+	delete(uncounted, "sys/fs/cgroup/sandbox-run/memory.swap.max")
+	v1 := "sys/fs/cgroup/memory/u/sandbox-run/memory."
+	for name, c := range map[string]struct {
+		host  fakeHost
+		swaps string
+		want  bool
+	}{
+		"version 2, which counts it":    {v2Host(), some, false},
+		"version 2, which does not":     {uncounted, some, true},
+		"version 2, no swap":            {uncounted, head, false},
+		"version 1 with neither":        {v1Host(), some, true},
+		"version 1, no swap":            {v1Host(), head, false},
+		"version 1, which counts it":    {v1Host().with(fakeHost{v1 + "memsw.limit_in_bytes": ""}), some, false},
+		"version 1, which can leave it": {v1Host().with(fakeHost{v1 + "swappiness": "60"}), some, false},
+		"nothing that limits memory":    {v2Host().with(fakeHost{"sys/fs/cgroup/cgroup.controllers": "pids\n"}), some, false},
+	} {
+		if got := detect(t, c.host.with(fakeHost{"proc/swaps": c.swaps})).SwapsBeside(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 
 // Limits bind all the processes of a group together. Zero is no limit.
 type Limits struct {
-	// MemoryBytes bounds memory, and swap with it where [Hierarchy.Swap] says
-	// so. The kernel rounds down to whole pages.
+	// MemoryBytes bounds memory, and swap with it unless [Hierarchy.SwapsBeside].
+	// The kernel rounds down to whole pages.
 	MemoryBytes int64
 	// CPUs is how many cores' worth of time the group gets, at least 0.001.
 	CPUs float64

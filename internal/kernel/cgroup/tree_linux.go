@@ -15,14 +15,15 @@ import (
 
 // tree is one cgroup hierarchy and the place in it where groups are made.
 type tree struct {
-	version int
-	uses    []Controller // what it limits, counts or does for us
-	base    dir          // of the group that holds parent
-	parent  string       // made by prepare; holds the groups
-	swap    bool         // the memory limit can cover swap
-	home    *os.File     // version 1: the tasks file of the group that we are in
-	dead    *dead        // the hierarchy's
-	held    *os.File     // has the lock of our name; nil without one
+	version  int
+	uses     []Controller // what it limits, counts or does for us
+	base     dir          // of the group that holds parent
+	parent   string       // made by prepare; holds the groups
+	swap     bool         // the memory limit can cover swap
+	resident bool         // the groups are kept from swapping
+	home     *os.File     // version 1: the tasks file of the group that we are in
+	dead     *dead        // the hierarchy's
+	held     *os.File     // has the lock of our name; nil without one
 }
 
 // has tells whether a controller is used in this tree.
@@ -80,7 +81,7 @@ func (t *tree) tryPrepare(want []Controller) (map[Controller]error, error) {
 	} else if slices.Contains(want, Memory) {
 		// Groups inherit it. Where memory.memsw is missing this is all that
 		// keeps a group from swapping; where it is there, nothing depends on it.
-		_ = t.base.write(t.parent+"/memory.swappiness", "0")
+		t.resident = t.base.write(t.parent+"/memory.swappiness", "0") == nil
 	}
 	t.swap = t.base.exists(t.parent+"/memory.swap.max") || t.base.exists(t.parent+"/memory.memsw.limit_in_bytes")
 	return failed, nil

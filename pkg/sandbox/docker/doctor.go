@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -144,7 +145,7 @@ func (r *Runtime) limitRows() []sandbox.Mechanism {
 	}
 	memory := row(sandbox.LimitMemory, i.memory, "memory and swap", "the engine cannot limit it", i.mendCgroup("boot with cgroup_enable=memory"))
 	if i.memory && !i.swap && !r.gVisor() {
-		memory.Detail, memory.Mend = "memory"+by+", and as much swap as there is", i.mendCgroup("boot with swapaccount=1; or swapoff -a")
+		memory.Detail, memory.Mend = "memory"+by+", and as much swap as there is", i.mendCgroup(cgroup.MendSwap)
 	}
 	disk := sandbox.Mechanism{Name: "limit:" + sandbox.LimitDisk, Detail: "size and inodes of a tmpfs, for each of /workspace, /tmp and /dev/shm", Mend: asLocal}
 	if i.podman {

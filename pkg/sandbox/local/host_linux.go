@@ -141,12 +141,23 @@ func (h *host) limitStates(w walls) map[string]string {
 		sandbox.LimitOpenFiles: api.Enforced,
 		sandbox.LimitCPUTime:   enforcedIf(h.has(cgroup.CPUAccounting), api.Sampled),
 		sandbox.LimitCPUs:      enforcedIf(h.has(cgroup.CPU), api.Degraded),
-		sandbox.LimitMemory:    enforcedIf(h.has(cgroup.Memory), api.Sampled),
+		sandbox.LimitMemory:    h.memoryState(),
 		sandbox.LimitDisk:      enforcedIf(w.namespaces, api.Sampled),
 		sandbox.LimitInodes:    enforcedIf(w.namespaces, api.Sampled),
 		sandbox.LimitProcesses: h.processesState(w),
 	}
 	return states
+}
+
+// memoryState: a sample of the whole is all that there is without a control group.
+func (h *host) memoryState() string {
+	switch {
+	case !h.has(cgroup.Memory):
+		return api.Sampled
+	case h.cgroups.SwapsBeside():
+		return api.Degraded
+	}
+	return api.Enforced
 }
 
 // processesState: a user namespace counts its own processes; so does a uid of its

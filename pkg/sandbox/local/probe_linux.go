@@ -161,8 +161,11 @@ func (r *Runtime) limitMechanisms(namespaces bool) []sandbox.Mechanism {
 	} {
 		m := sandbox.Mechanism{Name: "limit:" + l.name, State: states[l.name], Detail: l.otherwise, Mend: h.mend(l.name)}
 		if h.has(l.controller) {
-			m.Detail = fmt.Sprintf("%s, by cgroup v%d", l.held, h.cgroups.Controllers()[l.controller].Version)
 			m.Mend = ""
+			if l.controller == cgroup.Memory && h.cgroups.SwapsBeside() {
+				l.held, m.Mend = "memory, and as much swap as there is", cgroup.MendSwap
+			}
+			m.Detail = fmt.Sprintf("%s, by cgroup v%d", l.held, h.cgroups.Controllers()[l.controller].Version)
 		} else if why := h.whyAbsent(l.name); why != "" {
 			m.Detail += "; no control group: " + why
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/instance"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
@@ -353,7 +354,7 @@ func (r *Runtime) isolation(b *bundle) sandbox.Isolation {
 	}
 	if !r.flavour.ownKernel && r.host.swapsBeside() {
 		i.Limits[sandbox.LimitMemory] = api.Degraded
-		i.Warnings = append(i.Warnings, "limits: memory is degraded; this kernel does not account for swap, so that programs may have as much of it as there is ("+mendSwap+")")
+		i.Warnings = append(i.Warnings, "limits: memory is degraded; this kernel does not account for swap, so that programs may have as much of it as there is ("+cgroup.MendSwap+")")
 	}
 	i.Warnings = append(i.Warnings, r.verdict().Warnings(b.spec.Image != "")...)
 	r.outlets.Degrade(&i, b.outlet)

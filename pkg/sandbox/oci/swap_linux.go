@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -14,13 +15,10 @@ import (
 // nothing at 0 (mem_cgroup_swappiness in get_scan_count, mm/vmscan.c of Linux 6.18).
 const swappinessV1 = "memory/memory.swappiness"
 
-// mendSwap has a limit of memory hold swap, too.
-const mendSwap = "boot with swapaccount=1; or swapoff -a"
-
 // swapsBeside tells whether programs may have swap beside their limit of memory: this
 // machine has some, and its control groups neither bound it nor keep it from being used.
 func (h host) swapsBeside() bool {
-	if !hasSwap(h.root) {
+	if !cgroup.HasSwap(h.root) {
 		return false
 	}
 	groups := strings.TrimPrefix(groupRoot, "/")
@@ -38,19 +36,11 @@ func (h host) swapsBeside() bool {
 	return has("memory.max", "*/memory.max") && !has("memory.swap.max", "*/memory.swap.max")
 }
 
-// hasSwap tells whether memory may go anywhere: below its head /proc/swaps has a line for
-// each place (proc_swaps(5)).
-func hasSwap(root fs.FS) bool {
-	text, err := fs.ReadFile(root, "proc/swaps")
-	_, places, _ := strings.Cut(string(text), "\n")
-	return err == nil && strings.TrimSpace(places) != ""
-}
-
 // memoryRow describes the limit of memory.
 func memoryRow(state, by string) sandbox.Mechanism {
 	row := sandbox.Mechanism{Name: "limit:" + sandbox.LimitMemory, State: state, Detail: "memory and swap" + by}
 	if state == api.Degraded {
-		row.Detail, row.Mend = "memory"+by+", and as much swap as there is", mendSwap
+		row.Detail, row.Mend = "memory"+by+", and as much swap as there is", cgroup.MendSwap
 	}
 	return row
 }
