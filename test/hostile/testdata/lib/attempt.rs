@@ -45,3 +45,12 @@ pub fn processes() -> Vec<u32> {
         .filter_map(|e| e.file_name().to_str()?.parse().ok())
         .filter(|id| *id != std::process::id()).collect()
 }
+
+/// An address of IP as C has it.
+pub fn sockaddr(to: std::net::SocketAddr) -> Vec<u8> {
+    let port = to.port().to_be_bytes();
+    match to.ip() {
+        std::net::IpAddr::V4(ip) => [&2u16.to_ne_bytes()[..], &port, &ip.octets(), &[0; 8]].concat(),
+        std::net::IpAddr::V6(ip) => [&10u16.to_ne_bytes()[..], &port, &[0; 4], &ip.octets(), &[0; 4]].concat(),
+    }
+}
