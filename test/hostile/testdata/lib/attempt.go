@@ -49,3 +49,14 @@ func processes() (ids []int) {
 	}
 	return ids
 }
+
+// atCWD is AT_FDCWD: from the directory that the program is in.
+const atCWD = ^uintptr(99)
+
+// atNumbers is where numbers lie; they never go.
+func atNumbers(of ...uint64) uintptr {
+	keptNumbers = append(keptNumbers, of)
+	return uintptr(unsafe.Pointer(&of[0]))
+}
+
+var keptNumbers [][]uint64
