@@ -53,6 +53,7 @@ pub fn sockaddr(to: std::net::SocketAddr) -> Vec<u8> {
         std::net::IpAddr::V4(ip) => [&2u16.to_ne_bytes()[..], &port, &ip.octets(), &[0; 8]].concat(),
         std::net::IpAddr::V6(ip) => [&10u16.to_ne_bytes()[..], &port, &[0; 4], &ip.octets(), &[0; 4]].concat(),
     }
+}
 
 /// From the directory that the program is in.
 pub const AT_FDCWD: i64 = -100;
