@@ -35,8 +35,9 @@ func (w *world) overImage() {
 		w.place(m)
 	}
 	w.chdir("the tmpfs", staging)
-	w.mount("the image", "overlay", rootDir, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV,
-		"lowerdir="+layerDir+":"+rootfs.EscapeOption(w.image.Dir()))
+	w.linked(w.image.Dir(), rootDir, ".lower", func(name string) {
+		w.mount("the image", "overlay", rootDir, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "lowerdir="+layerDir+":"+name)
+	})
 	w.mount("our own directory", ".", path.Join(rootDir, rootfs.OwnDir), "", unix.MS_BIND, "")
 	w.chdir("the root", rootDir)
 	w.empty("run")

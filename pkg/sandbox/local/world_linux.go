@@ -320,8 +320,26 @@ func (w *world) overlay(source, target string) {
 		w.mount("/"+target, source, target, "", unix.MS_BIND|unix.MS_REC, "")
 		return
 	}
-	w.mount("/"+target, "overlay", target, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV,
-		"lowerdir="+rootfs.EscapeOption(source)+":"+w.own(".empty"))
+	w.above(source, target, unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ":"+w.own(".empty"))
+}
+
+// above mounts an overlay over a host directory, and more.
+func (w *world) above(source, target string, flags uintptr, more string) {
+	w.linked(source, target, w.own(".lower"), func(name string) {
+		w.mount("/"+target, "overlay", target, "overlay", flags, "lowerdir="+name+more)
+	})
+}
+
+// linked mounts something over a host directory. The kernel tells the program the names of
+// its layers: where it does not see the directory by its own name, that is one of ours.
+func (w *world) linked(source, target, link string, mount func(name string)) {
+	if source == "/"+target || !path.IsAbs(source) {
+		mount(rootfs.EscapeOption(source))
+		return
+	}
+	w.p.Call("link to "+source, unix.SYS_SYMLINKAT, w.p.String(source), spawn.FD(unix.AT_FDCWD), w.p.String(link))
+	mount(link)
+	w.p.Call("remove the link", unix.SYS_UNLINKAT, spawn.FD(unix.AT_FDCWD), w.p.String(link), spawn.Value(0))
 }
 
 // writableOverlay is an overlay whose changes go to the build disk and end with
@@ -334,11 +352,11 @@ func (w *world) writableOverlay(source, target string) {
 		w.p.Call("mkdir /"+layer, unix.SYS_MKDIRAT, spawn.FD(unix.AT_FDCWD), w.p.String(layer), spawn.Value(0o755))
 	}
 	w.give(upper)
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", rootfs.EscapeOption(source), upper, work)
+	options := fmt.Sprintf(",upperdir=%s,workdir=%s", upper, work)
 	if !w.identity.root {
 		options += ",userxattr"
 	}
-	w.mount("/"+target, "overlay", target, "overlay", unix.MS_NOSUID|unix.MS_NODEV, options)
+	w.above(source, target, unix.MS_NOSUID|unix.MS_NODEV, options)
 }
 
 // pivot makes the staged root the root and lets go of the host's.

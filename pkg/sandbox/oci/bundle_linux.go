@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -52,6 +51,7 @@ type bundle struct {
 	image     *rootfs.Image // in place of the host's directories, or nil
 	mounts    []specs.Mount
 	links     []guest.Layer
+	lowers    []string // directories of the host, by the number of their link
 	// userns is the user namespace that we have made; nil where the runtime makes it.
 	userns *os.File
 	// netns is the network namespace that we have made, and outlet what leads out of
@@ -95,7 +95,7 @@ func (b *bundle) write() error {
 		}
 	}
 	b.writable()
-	if err := b.places(); err != nil {
+	if err := errors.Join(b.linkLowers(), b.places()); err != nil {
 		return err
 	}
 	config := b.config()
@@ -212,22 +212,6 @@ func (b *bundle) readOnly(source, target string) {
 	b.bind(source, target, "ro")
 }
 
-// overlay mounts a directory read-only, through inodes of its own: locks and
-// inotify watches go by inode, and through a shared one they reach from one run
-// into another. Single files are copied ([bundle.place]). A runtime with a kernel of
-// its own has inodes of its own anyway.
-func (b *bundle) overlay(target, source string) {
-	if b.flavour.ownKernel {
-		b.bind(source, target, "ro")
-		return
-	}
-	lower := rootfs.EscapeOption(source) + ":empty"
-	b.mounts = append(b.mounts, specs.Mount{
-		Destination: target, Type: "overlay", Source: "overlay",
-		Options: []string{"ro", "nosuid", "nodev", "lowerdir=" + lower},
-	})
-}
-
 func (b *bundle) bind(source, target string, options ...string) {
 	b.mounts = append(b.mounts, specs.Mount{
 		Destination: target, Type: "bind", Source: source,
@@ -260,43 +244,6 @@ func (b *bundle) mount(m sandbox.Mount) error {
 
 // empty hides what is at target.
 func (b *bundle) empty(target string) { b.bind(filepath.Join(b.dir, "disk/empty"), target, "ro") }
-
-// writableOverlay mounts a directory, or an empty one, with a writable layer on the build
-// disk, which [bundle.world] makes. A runtime with a kernel of its own gets links there.
-func (b *bundle) writableOverlay(source, target string) {
-	upper := filepath.Join("build", "u"+layerName(target))
-	if b.flavour.ownKernel {
-		b.bind(filepath.Join(b.dir, upper), target, "rw")
-		if source != "" {
-			lower := path.Join(ownDir, "layer", layerName(target))
-			b.bind(source, lower, "ro")
-			b.links = append(b.links, guest.Layer{Source: lower, Target: target})
-		}
-		return
-	}
-	lower := "empty"
-	if source != "" {
-		lower = rootfs.EscapeOption(source)
-	}
-	work := filepath.Join("build", "w"+layerName(target))
-	b.mounts = append(b.mounts, specs.Mount{
-		Destination: target, Type: "overlay", Source: "overlay",
-		Options: []string{"nosuid", "nodev", "lowerdir=" + lower, "upperdir=" + rootfs.EscapeOption(upper), "workdir=" + rootfs.EscapeOption(work)},
-	})
-}
-
-// layerName tells layers apart by where they are mounted.
-func layerName(target string) string { return url.PathEscape(strings.Trim(target, "/")) }
-
-// layers are the targets of the mounts that have a writable layer.
-func (b *bundle) layers() (targets []string) {
-	for _, m := range b.spec.Mounts {
-		if m.Overlay {
-			targets = append(targets, b.target(m))
-		}
-	}
-	return targets
-}
 
 // writable are the directories that programs write: parts of one file system, so
 // that the sum of everything written stays below the disk limit.
