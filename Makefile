@@ -110,8 +110,8 @@ test-default-image: build ## build the default image from Debian's servers (400 
 	$(GO) test -count=1 -timeout 30m -v -run TestDefaultImage ./test/cli -default-image
 
 .PHONY: hostile
-hostile: setup ## programs that want out, in every language, level and user; in other runtimes too with TYPES=oci,docker,remote; in ready containers with READY=1; TABLE=FILE
-	scripts/hostile.sh '$(TYPES)' $(if $(READY),-ready) $(if $(TABLE),-table $(abspath $(TABLE)))
+hostile: setup ## programs that want out, in every language, level and user; in other runtimes too with TYPES=oci,docker,remote; in ready containers with READY=1; TABLE=FILE; some hours: JOURNAL=FILE goes on where a run ended, or after FOR=DURATION was to end
+	scripts/hostile.sh '$(TYPES)' $(if $(READY),-ready) $(if $(TABLE),-table $(abspath $(TABLE))) $(if $(JOURNAL),-journal $(abspath $(JOURNAL))) $(if $(FOR),-for $(FOR))
 
 .PHONY: mutations
 mutations: ## leave out one guard after the other, and see which hostile programs notice; writes docs/MUTATIONS.md (root)

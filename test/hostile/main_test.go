@@ -35,7 +35,9 @@ var (
 	// plainPath has no toolchain of anybody's home.
 	plainPath = flag.String("path", "/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin", "where servers at restricted, which see the host's root, look for toolchains")
 
-	table = flag.String("table", "", "write the table of what was seen, a page of Markdown, to this file")
+	table  = flag.String("table", "", "write the table of what was seen, a page of Markdown, to this file")
+	goOn   = flag.String("journal", "", "keep what was seen in this file, and leave out what it says was as it should be with the same server")
+	period = flag.Duration("for", 0, "begin nothing more after this time")
 )
 
 // binary is the server under test, and work a directory that every user can read.
@@ -47,6 +49,11 @@ func TestMain(m *testing.M) {
 		work = dir
 		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
 			return 0, err
+		}
+		if *goOn != "" {
+			if journal, seen, err = openDiary(*goOn, binary); err != nil {
+				return 0, err
+			}
 		}
 		before := everything()
 		code = m.Run()
