@@ -20,11 +20,8 @@ type diary struct {
 
 var (
 	journal *diary
-	begin   = time.Now()
+	started = time.Now()
 )
-
-// late tells whether nothing more is to begin.
-func late() bool { return *period > 0 && time.Since(begin) > *period }
 
 // openDiary opens a diary about a server's binary, and returns what it says of it. That of another
 // binary begins anew, and what was not as it should be is tried again.
@@ -34,7 +31,7 @@ func openDiary(name, binary string) (*diary, []sight, error) {
 		return nil, nil, err
 	}
 	about := fmt.Sprintf("%x", sha256.Sum256(program))
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -55,7 +52,7 @@ func openDiary(name, binary string) (*diary, []sight, error) {
 			}
 		}
 	}
-	err = errors.Join(file.Truncate(0), d.write(0, io.SeekStart, about))
+	err = errors.Join(file.Truncate(0), json.NewEncoder(file).Encode(about))
 	for _, s := range before {
 		d.held[s.String()] = true
 		err = errors.Join(err, d.add(s))
@@ -63,19 +60,14 @@ func openDiary(name, binary string) (*diary, []sight, error) {
 	return d, before, err
 }
 
-func (d *diary) write(at int64, whence int, what any) error {
-	if _, err := d.file.Seek(at, whence); err != nil {
-		return err
-	}
-	return json.NewEncoder(d.file).Encode(what)
-}
-
 func (d *diary) add(s sight) error {
 	if d == nil {
 		return nil
 	}
-	return d.write(0, io.SeekEnd, s)
+	return json.NewEncoder(d.file).Encode(s)
 }
 
-// has tells whether a variant was as it should be.
-func (d *diary) has(v variant) bool { return d != nil && d.held[v.String()] }
+// settled tells whether a variant is not to begin: it was as it should be before, or time is over.
+func (d *diary) settled(v variant) bool {
+	return d != nil && d.held[v.String()] || *period > 0 && time.Since(started) > *period
+}

@@ -174,17 +174,16 @@ func everything() map[string]int {
 // come back to what it was.
 func (c *combination) check(t *testing.T) {
 	t.Helper()
-	now, stirred, begin := c.look(), time.Now(), time.Now()
-	back := func() bool {
+	var now map[string]string
+	var stirred time.Time
+	testenv.Within(time.Minute, func() bool {
 		before := now
 		now = c.look()
-		if now["files"] != before["files"] { // a tree of thousands is being removed
+		if stirred.IsZero() || now["files"] != before["files"] { // a tree of thousands is being removed
 			stirred = time.Now()
 		}
-		return len(c.changed(now)) == 0
-	}
-	for !testenv.Within(5*time.Second, back) && time.Since(stirred) < 5*time.Second && time.Since(begin) < time.Minute {
-	}
+		return len(c.changed(now)) == 0 || time.Since(stirred) > 5*time.Second
+	})
 	if len(c.changed(now)) > 0 {
 		for _, what := range c.changed(now) {
 			t.Errorf("%s: %q, before %q", what, now[what], c.idle[what])

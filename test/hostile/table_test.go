@@ -53,7 +53,8 @@ func (s *sight) add(t *testing.T) {
 const resultsPage = `# Programs that want out
 
 What ` + "`make hostile`" + ` wrote. A row is a program of ` + "`test/hostile/rows`" + `, in one language after
-the other with ` + "`local`" + ` and in the cheapest with others, or a test beside them; the first column names the attacks of the catalogue. A number
+the other with ` + "`local`" + ` and in the cheapest with others, or a test beside them; the first
+column names the attacks of the catalogue. A number
 says in how many languages it ran, got the verdict that it must have, reached nothing and left
 nothing behind. A place is empty where the row has no meaning, says *open* where
 [SECURITY.md](SECURITY.md) says so, and is **bold** where a program got through.
