@@ -89,6 +89,8 @@ type Container struct {
 	running  *process // the last one
 	filters  map[seccomp.Options][]byte
 	deleted  bool
+	asking   sync.Once
+	why      error // that init has ended by itself
 	removing sync.Once
 	removed  error
 }
@@ -195,6 +197,33 @@ func (c *Container) within(do func()) {
 	c.mu.Unlock()
 	_ = c.remove(context.Background()) // Delete tells
 	<-done
+}
+
+// do has init carry a program out. Where it has ended by itself, its error says why, and is
+// [sandbox.ErrOutOfMemory] too where that was it.
+func (c *Container) do(p *spawn.Program) (spawn.Reply, error) {
+	reply, err := c.init.Do(p)
+	if !errors.Is(err, spawn.ErrGone) || c.opts.Ended == nil || c.isDeleted() {
+		return reply, err
+	}
+	c.asking.Do(func() {
+		switch exit, why := c.opts.Ended(); {
+		case why != nil:
+			c.why = why
+		case exit.OOMKills > 0:
+			c.why = sandbox.ErrOutOfMemory
+		}
+	})
+	if c.why != nil {
+		err = fmt.Errorf("%w: %w", err, c.why)
+	}
+	return reply, err
+}
+
+func (c *Container) isDeleted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.deleted
 }
 
 // filter is the seccomp program of a process. A process has no more of a network

@@ -107,7 +107,7 @@ func (t *fileTree) into(p *spawn.Program, dir spawn.Arg, part string, create boo
 }
 
 func (t *fileTree) do(p *spawn.Program, op, name string) (spawn.Reply, error) {
-	reply, err := t.c.init.Do(p)
+	reply, err := t.c.do(p)
 	if step := (*spawn.StepError)(nil); errors.As(err, &step) {
 		err = &fs.PathError{Op: op, Path: name, Err: step.Errno}
 	}

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // TestWhoseMemory: an OOM kill is the program's where its own limit was reached, the host's
@@ -118,5 +121,40 @@ func TestMemoryAbove(t *testing.T) {
 		if got.OOMKills > 0 != c.kills || got.HostOOM != c.host {
 			t.Errorf("%d MiB below %d: %+v", c.own, c.above, got.Exit)
 		}
+	}
+}
+
+// TestInitIsNext: where the kernel kills init for want of memory behind the program, that is
+// the program's doing, and not a failure of ours.
+func TestInitIsNext(t *testing.T) {
+	full := func() (sandbox.Exit, error) { return sandbox.Exit{Code: 137, Signal: 9, OOMKills: 1}, nil }
+	asked := 0
+	w := start(t, func(o *Options) { o.Ended = func() (sandbox.Exit, error) { asked++; return full() } })
+	w.opts.Lift = func() { must(t, w.init.Process.Kill()) } // between the program's end and the look
+	if got := w.sh("exit 3"); got.OOMKills != 1 || got.Code != 3 {
+		t.Errorf("%+v", got.Exit)
+	}
+	tree, err := w.Files(sandbox.WorkspaceDir)
+	must(t, err)
+	for range 3 {
+		if err := tree.Walk(10, func(sandbox.FileInfo) error { return nil }); !errors.Is(err, sandbox.ErrOutOfMemory) || !errors.Is(err, spawn.ErrGone) {
+			t.Error(err)
+		}
+	}
+	if asked > 1 {
+		t.Errorf("asked %d times why init has ended", asked)
+	}
+	must(t, w.Delete(t.Context()))
+
+	why := errors.New("stopped from outside")
+	w = start(t, func(o *Options) { o.Ended = func() (sandbox.Exit, error) { return sandbox.Exit{}, why } })
+	w.opts.Lift = func() { must(t, w.init.Process.Kill()) }
+	if got := w.sh("exit 3"); got.OOMKills != 0 || got.Code != 3 {
+		t.Errorf("%+v", got.Exit)
+	}
+	tree, err = w.Files(sandbox.WorkspaceDir)
+	must(t, err)
+	if err := tree.Walk(10, nil); !errors.Is(err, why) {
+		t.Error(err)
 	}
 }

@@ -257,11 +257,8 @@ func (pr *process) disconnect() {
 func (pr *process) gone() {
 	ended, duration := pr.Exit.Ended, pr.Exit.Duration
 	_ = pr.output.Wait() // it matters no more
-	pr.c.mu.Lock()
-	deleted := pr.c.deleted
-	pr.c.mu.Unlock()
 	switch {
-	case deleted:
+	case pr.c.isDeleted():
 		pr.Exit = sandbox.Exit{Code: 128 + sigkill, Signal: sigkill}
 	case pr.c.opts.Ended != nil:
 		pr.Exit, pr.Err = pr.c.opts.Ended()
@@ -293,6 +290,8 @@ func (pr *process) gather(usage spawn.Usage) {
 	if known {
 		pr.outOfMemory(now)
 		pr.Exit.ProcessDenials = now.denials.since(pr.before.denials)
+	} else if _, err := pr.c.do(&spawn.Program{}); errors.Is(err, sandbox.ErrOutOfMemory) { // init was next
+		pr.Exit.OOMKills = 1
 	}
 	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
 	pr.Exit.BuildDisk = pr.c.usage(sandbox.BuildDir)

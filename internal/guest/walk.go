@@ -146,7 +146,7 @@ func (t *fileTree) lookAtSome(dir string, names []string) ([]sandbox.FileInfo, e
 		stats[i] = p.Answer(statxSize)
 		p.Call(stepStat, t.c.calls.statx, fd, p.String(name), spawn.Value(atSymlinkNofollow), spawn.Value(statxBasic), stats[i]).Allow(eNOENT)
 	}
-	reply, err := t.c.init.Do(&p)
+	reply, err := t.c.do(&p)
 	if step := (*spawn.StepError)(nil); errors.As(err, &step) {
 		return nil, nil // the directory has vanished
 	}

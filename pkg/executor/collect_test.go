@@ -270,3 +270,21 @@ func TestCancelledCollect(t *testing.T) {
 		})
 	}
 }
+
+// TestFilledMemory: where the memory is so full of what a program has made that nobody can
+// look at it, that is the program's doing, however it has ended.
+func TestFilledMemory(t *testing.T) {
+	for code, want := range map[int]api.Status{0: api.StatusMemoryLimit, 3: api.StatusRuntimeError} {
+		rt := &fakeRuntime{program: func(_ sandbox.Process, r *fakeRunning) sandbox.Exit {
+			r.container.trees[sandbox.WorkspaceDir].walkErr = fmt.Errorf("gone: %w", sandbox.ErrOutOfMemory)
+			return sandbox.Exit{Code: code}
+		}}
+		res, err := newFakeExecutor(rt).Run(t.Context(), echo(), nil)
+		if err != nil || res.Status != want || !slices.ContainsFunc(res.Meta.Warnings, func(w string) bool { return strings.Contains(w, "are lost") }) {
+			t.Errorf("%d: %+v, %v", code, res, err)
+		}
+		if limit := res.Limit; code == 0 && (limit == nil || limit.Name != api.LimitMemory) {
+			t.Errorf("limit %+v", limit)
+		}
+	}
+}

@@ -390,7 +390,22 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 	r.files = r.gatherFiles(ctx, before)
 	fault.Point("files collected")
 	r.collect = time.Since(begin)
+	if errors.Is(r.files.err, sandbox.ErrOutOfMemory) {
+		r.filledMemory()
+		return nil
+	}
 	return r.files.err
+}
+
+// filledMemory is a program that has left so much in memory, its files included, that there
+// is nobody left to ask for them.
+func (r *run) filledMemory() {
+	r.warnings = append(r.warnings, "files of the program are lost: they filled the memory that holds them")
+	last := r.phases[len(r.phases)-1]
+	if last.verdict.status == api.StatusOK {
+		last.exit.OOMKills = 1
+		last.verdict, _ = last.kernelSays(sandbox.Outcome{Exit: last.exit})
+	}
 }
 
 // nothingToRun is a source that compiled and has nothing to start, such as a

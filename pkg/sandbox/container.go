@@ -32,6 +32,11 @@ type Outcome struct {
 // the outcome any more: what runs is then killed without grace.
 var ErrAbandoned = errors.New("nobody waits for the run any more")
 
+// ErrOutOfMemory is the end of a container whose own process the kernel has killed for want
+// of memory, where what programs fill is all that there is: it is the program's doing, and
+// what it has made is lost.
+var ErrOutOfMemory = errors.New("the memory of the container is full")
+
 // DefaultGrace is how long a program may take to end after SIGTERM.
 const DefaultGrace = 500 * time.Millisecond
 

@@ -283,6 +283,7 @@ func (e *engine) hurry() {
 func (e *engine) ended() (sandbox.Exit, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
+	e.awaitEnd(ctx)
 	got, err := e.r.client.ContainerInspect(ctx, e.id, client.ContainerInspectOptions{})
 	if err != nil && !errdefs.IsNotFound(err) {
 		return sandbox.Exit{}, e.r.failed("ask for a container's end", err)
@@ -296,6 +297,19 @@ func (e *engine) ended() (sandbox.Exit, error) {
 		return sandbox.Exit{}, e.r.failed("run a container", errors.New(s.Error))
 	}
 	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container was stopped from outside"), Again: true}
+}
+
+// awaitEnd waits until the engine knows of the container's end, which it hears of later than
+// we do: until then it does not say what was killed for want of memory.
+func (e *engine) awaitEnd(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	end := e.r.client.ContainerWait(ctx, e.id, client.ContainerWaitOptions{Condition: container.WaitConditionNotRunning})
+	select {
+	case <-end.Result:
+	case err := <-end.Error:
+		_ = err // it is asked anyway
+	}
 }
 
 // remove removes the container, whatever runs in it, also when ctx is done: it is asked
