@@ -51,6 +51,7 @@ func TestSuperviseTakesOneAddress(t *testing.T) {
 	open, closed := newCounter(t), newCounter(t)
 	_, c := supervised(t, open.port)
 	got, exit := python(t, c, `
+sys.setswitchinterval(1e-4) # threads alternate, and 600 calls take no 10 s
 where, stop = ctypes.create_string_buffer(address(ports[0]), 16), False
 def flip():
     while not stop:
