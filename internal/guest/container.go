@@ -60,7 +60,8 @@ type Options struct {
 	// needs time to die. It may be nil, and be called at any time.
 	Hurry func()
 	// Ended asks why init has ended although nobody ended it. It returns how that
-	// looks for the process that ran, or an error that is ours; nil knows nothing.
+	// looks for the process that ran, or an error that is ours; nil knows nothing. It is
+	// called once.
 	Ended func() (sandbox.Exit, error)
 	// Remove removes the container, whatever runs in it.
 	Remove func(context.Context) error
@@ -89,8 +90,6 @@ type Container struct {
 	running  *process // the last one
 	filters  map[seccomp.Options][]byte
 	deleted  bool
-	asking   sync.Once
-	why      error // that init has ended by itself
 	removing sync.Once
 	removed  error
 }
@@ -101,6 +100,9 @@ func New(conn io.ReadWriteCloser, opts Options) (*Container, error) {
 	calls, err := callsOf(opts.Arch)
 	if err != nil {
 		return nil, err
+	}
+	if opts.Ended != nil {
+		opts.Ended = sync.OnceValues(opts.Ended)
 	}
 	c := &Container{opts: opts, calls: calls, init: spawn.Stream(conn), filters: map[seccomp.Options][]byte{}}
 	if err := c.prepare(); err != nil {
@@ -206,16 +208,12 @@ func (c *Container) do(p *spawn.Program) (spawn.Reply, error) {
 	if !errors.Is(err, spawn.ErrGone) || c.opts.Ended == nil || c.isDeleted() {
 		return reply, err
 	}
-	c.asking.Do(func() {
-		switch exit, why := c.opts.Ended(); {
-		case why != nil:
-			c.why = why
-		case exit.OOMKills > 0:
-			c.why = sandbox.ErrOutOfMemory
-		}
-	})
-	if c.why != nil {
-		err = fmt.Errorf("%w: %w", err, c.why)
+	exit, why := c.opts.Ended()
+	if why == nil && exit.OOMKills > 0 {
+		why = sandbox.ErrOutOfMemory
+	}
+	if why != nil {
+		err = fmt.Errorf("%w: %w", err, why)
 	}
 	return reply, err
 }
