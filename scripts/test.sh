@@ -26,5 +26,5 @@ if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 fi
 # What takes half a minute to prepare is prepared once, and not in each suite.
 export SANDBOX_TEST_PREPARED=$work/prepared
-SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED go run ./cmd/sandbox-run --lang go --code 'package main; func main() {}'
-go run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output --raw-command -- scripts/gotest.sh "$@"
+SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED go run -trimpath ./cmd/sandbox-run --lang go --code 'package main; func main() {}'
+go run -trimpath gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output --raw-command -- scripts/gotest.sh "$@"

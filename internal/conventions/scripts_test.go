@@ -54,7 +54,7 @@ func TestEachPackageIsTestedOnce(t *testing.T) {
 		flags, list, _ := strings.Cut(strings.TrimSpace(line), " -run X ")
 		for name := range strings.FieldsSeq(list) {
 			name = strings.TrimPrefix(name, modulePath+"/")
-			tested[name] = append(tested[name], strings.TrimSpace(strings.TrimPrefix(flags, "test -json -timeout 20m")))
+			tested[name] = append(tested[name], strings.TrimSpace(strings.TrimPrefix(flags, "test -json -trimpath -vet=off -timeout 20m")))
 		}
 	}
 	for name, flags := range wanted {

@@ -135,8 +135,10 @@ func TestReady(t *testing.T) {
 					case since > 30*time.Second:
 						t.Errorf("it never came to %q", p)
 						s.Kill()
-					case since > 3*time.Second && slices.Contains(atTheEnd, p):
-						_ = s.Stop() // it dies on the way
+					case since > time.Second && slices.Contains(atTheEnd, p):
+						if err := s.Stop(); err == nil { // it should have died on the way
+							t.Errorf("it ended, and never came to %q", p)
+						}
 					}
 				}
 				if s != nil {

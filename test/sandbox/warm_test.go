@@ -63,6 +63,7 @@ func TestWarmRunsAreLikeOthers(t *testing.T) {
 		"rust": "fn main() {}", // where nothing of what waited is left in the program
 	} {
 		t.Run(language, func(t *testing.T) {
+			t.Parallel()
 			for range 2 { // so that there is a demand
 				warm.run(t, api.Request{Language: language, Code: ahead})
 			}

@@ -24,6 +24,7 @@ func RunImages(t *testing.T, open func(t *testing.T, images string) sandbox.Runt
 		{"the root is the image", (*imageSuite).root},
 		{"nothing of it can be written", (*imageSuite).readOnly},
 		{"containers do not share its files", (*imageSuite).locks},
+		{"nothing tells where it is kept", (*imageSuite).unnamed},
 		{"set-id bits mean nothing", (*imageSuite).setID},
 		{"mounts where the image has nothing, links or files", (*imageSuite).places},
 		{"an image of one program", (*imageSuite).static},
@@ -113,6 +114,18 @@ func (s *imageSuite) locks() {
 type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
+
+// unnamed: the kernel tells a program the names of an overlay's layers, and of what is
+// bound from elsewhere in its file system.
+func (s *imageSuite) unnamed() {
+	c := s.of()
+	kept, err := filepath.Rel(s.images, s.find("")[0])
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.prints(c, `for f in /proc/self/mountinfo /proc/self/mounts; do read -r _ <$f && echo told; while read -r line; do case $line in
+*'`+kept+`'*) printf '%s\n' "$line";; esac; done <$f; done`, "told\ntold\n")
+}
 
 // setID: the store drops such bits. Should it ever not, the mount and the process
 // give nothing for them.

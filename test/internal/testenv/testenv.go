@@ -59,7 +59,7 @@ func Faulty(dir, name string) (string, error) {
 
 func built(dir, name string, flags ...string) (string, error) {
 	path := filepath.Join(dir, name)
-	build := exec.Command("go", slices.Concat([]string{"build", "-o", path}, flags, []string{module + "/cmd/" + name})...)
+	build := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", path}, flags, []string{module + "/cmd/" + name})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
