@@ -31,11 +31,8 @@ func goneRequests() map[string]api.Request {
 // them, and nothing of theirs.
 func TestC17(t *testing.T) {
 	requests := goneRequests()
-	on(t, combinations(), "C17", "Clients go away at every moment of a run.", func(t *testing.T, c *combination) {
-		for k, lang := range slices.Sorted(maps.Keys(requests)) {
-			if !*allOf && k%2 != slices.Index(combinations(), c)%2 {
-				continue // the sample takes turns
-			}
+	each(t, "C17", "Clients go away at every moment of a run.", func(t *testing.T, c *combination) {
+		for _, lang := range slices.Sorted(maps.Keys(requests)) {
 			t.Run(lang, func(t *testing.T) {
 				c.warm(t, lang)
 				neighbour := c.neighbour(t)
@@ -60,7 +57,7 @@ func TestC17(t *testing.T) {
 // TestC17Crowd has many clients go away at once.
 func TestC17Crowd(t *testing.T) {
 	const clients = 24
-	on(t, combinations(), "C17", "Many clients go away at once.", func(t *testing.T, c *combination) {
+	each(t, "C17", "Many clients go away at once.", func(t *testing.T, c *combination) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		gone := make(chan error, clients)

@@ -65,7 +65,7 @@ func TestA29(t *testing.T) {
 
 // TestA39 has several fork bombs at once: each is held by itself, and others go on.
 func TestA39(t *testing.T) {
-	on(t, combinations(), "A39", "Several fork bombs at once.", func(t *testing.T, c *combination) {
+	each(t, "A39", "Several fork bombs at once.", func(t *testing.T, c *combination) {
 		if c.sharesUser() {
 			t.Skip("runs share the limit with their user")
 		}
