@@ -10,6 +10,20 @@
 #   test/hostile/world.sh COMMAND...
 set -euo pipefail
 work=$(mktemp -d)
+remove() { # GROUP, with all that it has
+	local left
+	for _ in {1..50}; do
+		mapfile -t left < <(find "$1" -name cgroup.procs -exec cat {} + 2>/dev/null)
+		kill -KILL "${left[@]}" 2>/dev/null || true
+		find "$1" -depth -type d -exec rmdir {} \; 2>/dev/null || true
+		[[ -d $1 ]] || break
+		sleep 0.1
+	done
+}
+# What a world left that was killed itself.
+for g in /sys/fs/cgroup/{,*/}fault-world.*; do
+	[[ ! -d $g || -d /proc/${g##*.} ]] || remove "$g"
+done
 groups=()
 for tree in cpu cpuacct memory pids blkio freezer devices unified; do
 	dir=/sys/fs/cgroup/$tree
@@ -19,15 +33,7 @@ for tree in cpu cpuacct memory pids blkio freezer devices unified; do
 done
 [[ ${#groups[@]} -gt 0 ]] || { mkdir "/sys/fs/cgroup/fault-world.$$" && groups=("/sys/fs/cgroup/fault-world.$$"); }
 gone() {
-	for g in "${groups[@]}"; do
-		for _ in {1..50}; do
-			mapfile -t left < <(find "$g" -name cgroup.procs -exec cat {} + 2>/dev/null)
-			kill -KILL "${left[@]}" 2>/dev/null || true
-			find "$g" -depth -type d -exec rmdir {} \; 2>/dev/null || true
-			[[ -d $g ]] || break
-			sleep 0.1
-		done
-	done
+	for g in "${groups[@]}"; do remove "$g"; done
 	rm -rf "$work"
 }
 trap gone EXIT
