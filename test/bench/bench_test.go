@@ -150,7 +150,11 @@ func TestSooner(t *testing.T) {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
-			bare, through, _ := beside(t, server, p, toolchain(t, p), t.TempDir(), 15)
+			rounds := 15
+			if p.Language == "java" { // a second and a half each
+				rounds = 7
+			}
+			bare, through, _ := beside(t, server, p, toolchain(t, p), t.TempDir(), rounds)
 			low, high := through.RatioInterval(bare)
 			t.Logf("%.2f of bare (%.2f to %.2f)", through.Ratio(bare), low, high)
 			if low >= 1 {

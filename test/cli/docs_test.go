@@ -48,7 +48,7 @@ func TestDocumentationGo(t *testing.T) {
 	if err := os.WriteFile(program, []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", program)
+	cmd := exec.Command("go", "run", "-trimpath", program)
 	cmd.Dir, cmd.Env = "../..", testenv.Environ()
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "ok 42\n" {
 		t.Errorf("%v: %s", err, out)

@@ -119,7 +119,7 @@ func buildStatic(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(staticSource), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", "client", "main.go")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", "client", "main.go")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("no Go to build a client with: %v\n%s", err, out)

@@ -157,7 +157,7 @@ func manyOf(point string) []api.Request {
 	one := api.Request{Language: "python", Code: "print(6*7)"}
 	switch {
 	case slices.Contains(ofCompilers, point): // whose work is kept for the next time
-		one = api.Request{Language: "java", Code: fmt.Sprintf("class Main { public static void main(String[] a) { System.out.println(%dL); } }", time.Now().UnixNano())}
+		return []api.Request{{Language: "java", Code: fmt.Sprintf("class Main { public static void main(String[] a) { System.out.println(%dL); } }", time.Now().UnixNano())}}
 	case point == "process forked ahead":
 		one = api.Request{Language: "bash", Code: "echo out"}
 	}

@@ -271,10 +271,15 @@ func each(t *testing.T, id, tries string, test func(*testing.T, *combination)) {
 	t.Helper()
 	some := combinations()
 	if !*allOf {
-		turn := crc32.ChecksumIEEE([]byte(t.Name()))
-		some = some[int(turn)%len(some):][:1]
+		some = inTurn(t, some)
 	}
 	on(t, some, id, tries, test)
+}
+
+// inTurn is the one of some combinations whose turn it is by the test's name.
+func inTurn(t *testing.T, some []*combination) []*combination {
+	turn := crc32.ChecksumIEEE([]byte(t.Name()))
+	return some[int(turn)%len(some):][:1]
 }
 
 // on runs a test of the catalogue on combinations, and says of each what came of it: afterwards it

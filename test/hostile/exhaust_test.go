@@ -124,7 +124,11 @@ if many: time.sleep(60)
 // TestA40 has one run take all that the kernel grants a user, of signals, watches and
 // pipes: the next still gets its own.
 func TestA40(t *testing.T) {
-	on(t, combinations(), "A40", "One run takes all that the kernel grants a user.", func(t *testing.T, c *combination) {
+	some := combinations()
+	if !*allOf {
+		some = inTurn(t, slices.DeleteFunc(slices.Clone(some), (*combination).sharesUser))
+	}
+	on(t, some, "A40", "One run takes all that the kernel grants a user.", func(t *testing.T, c *combination) {
 		if c.sharesUser() || c.runtime == "docker" {
 			t.Skip("runs share what their user is granted")
 		}

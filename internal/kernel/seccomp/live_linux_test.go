@@ -168,7 +168,7 @@ func TestLivePrograms(t *testing.T) {
 	}{
 		{"python", []string{"/usr/bin/python3"}, [][]string{{"0", "main.py"}}},
 		{"node", []string{"node"}, [][]string{{"0", "main.js"}}},
-		{"go", []string{"go"}, [][]string{{"0", "build", "-o", "go.out", "main.go"}, {"./go.out"}}},
+		{"go", []string{"go"}, [][]string{{"0", "build", "-trimpath", "-o", "go.out", "main.go"}, {"./go.out"}}},
 		{"rust", []string{"rustc"}, [][]string{{"0", "-o", "rust.out", "main.rs"}, {"./rust.out"}}},
 		{"java", []string{"javac", "java"}, [][]string{{"0", "Main.java"}, {"1", "Main"}}},
 	}

@@ -183,7 +183,7 @@ func main() {
 	if err := os.WriteFile(filepath.Join(work, "main.go"), []byte(source), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", "hello", "main.go")
+	build := exec.Command("go", "build", "-trimpath", "-o", "hello", "main.go")
 	build.Dir, build.Env = work, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GO111MODULE=off")
 	if _, err := os.UserCacheDir(); err != nil {
 		build.Env = append(build.Env, "GOCACHE="+filepath.Join(work, "cache"))
