@@ -41,7 +41,7 @@ func (r *run) wants(spec sandbox.Spec, phase string) []sandbox.Want {
 				Args: a.Step.Args, Env: r.environment(a.Step, nil), Dir: a.Step.Dir,
 				Limits: in.limits, Network: &in.network, ReadOnly: in.readOnly,
 			},
-			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil, Again: a.Again, Ancestor: a.Ancestor,
+			Files: a.Files, BuildDirs: a.Dirs, Quiet: a.Input != nil, Again: a.Again, Ancestor: a.Ancestor, Sooner: a.Sooner,
 		}})
 	}
 	if wants == nil {

@@ -45,6 +45,9 @@ type Ahead struct {
 	// says nothing of it: it is taken to wait once it uses no CPU time. [Work.Input] is all
 	// that it is told.
 	Quiet bool
+	// Sooner is a program that has done its work sooner than the plain command even if that is
+	// known when it starts. A run that finds none waiting has one started for it.
+	Sooner bool
 }
 
 // Waiting is what a program that was started ahead writes once it waits for its work.
@@ -190,6 +193,28 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 		w.memory = *w.cpu.MemoryBytes
 	}
 	return w, nil
+}
+
+// hurry makes a container with what is ahead in it for a run that found none ready, and nil where
+// the plain command is as good, or where nothing waits in the end.
+func (p *pool) hurry(ctx context.Context, w Want) (*prepared, error) {
+	if p == nil || w.Ahead == nil || !w.Ahead.Sooner {
+		return nil, nil
+	}
+	made, err := p.runtime.Create(ctx, w.Spec)
+	if err != nil {
+		return nil, err
+	}
+	r := &prepared{Container: made, made: time.Now()}
+	if made.Isolation().Level != LevelFull {
+		return r, nil
+	}
+	timer := time.NewTimer(makeTimeout)
+	defer timer.Stop()
+	if r.waiting, err = startAhead(ctx, made, *w.Ahead, nil, ctx.Done(), timer.C); err != nil {
+		return nil, made.Delete(context.WithoutCancel(ctx)) // what the plain command says tells why
+	}
+	return r, nil
 }
 
 func makeBuildDirs(c Container, names []string) error {

@@ -260,6 +260,34 @@ func TestWaitingProgramBecomesTheRun(t *testing.T) {
 	})
 }
 
+// What is sooner that way is started like that for a run that found none waiting, and by its
+// plain command where it does not come to wait.
+func TestNoneWaitsThatIsSooner(t *testing.T) {
+	for name, test := range map[string]struct {
+		program func(Process) Exit
+		level   Level
+		sooner  bool
+		ahead   bool
+	}{
+		"sooner":             {interpreter, LevelFull, true, true},
+		"not sooner":         {interpreter, LevelFull, false, false},
+		"without a root":     {interpreter, LevelRestricted, true, false},
+		"it ends beforehand": {func(p Process) Exit { return Exit{Code: 7} }, LevelFull, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: test.program, isolation: Isolation{Level: test.level}}
+				w := python()
+				w.Ahead.Sooner = test.sooner
+				out, warm, err := runIn(t, keeps(t, rt, PoolOptions{}), w, Process{Args: []string{"cold"}, Stdout: io.Discard, Stderr: io.Discard, Work: &Work{}, Limits: Limits{MemoryBytes: 64 << 20}})
+				if err != nil || warm || out.Ahead != test.ahead || out.Code != 7 || rt.count() != 0 {
+					t.Errorf("warm %v, %+v, %v, %d containers", warm, out, err, rt.count())
+				}
+			})
+		})
+	}
+}
+
 // Without input it is told so; and a wall clock of a second has not begun with the start.
 func TestWaitingProgramWithoutInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -206,6 +206,7 @@ func TestPoolSharesNoAncestor(t *testing.T) {
 		if n, _ := rt.kin(); n != 0 {
 			t.Errorf("%d ancestors of a class that is anybody's", n)
 		}
+		time.Sleep(1500 * time.Millisecond) // until the last is deleted: to close would not wait for that
 	})
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 func TestJavaScriptPrograms(t *testing.T) {
@@ -205,6 +207,30 @@ func TestJavaScriptHeapLimit(t *testing.T) {
 	d := newJavaScript().Diagnose("run", stderr)
 	if code == 0 || !d.OutOfMemory || !strings.HasPrefix(d.Reason, "FATAL ERROR: ") || !strings.HasSuffix(d.Reason, "heap out of memory") {
 		t.Errorf("code %d, %+v, %s", code, d, stderr)
+	}
+}
+
+// Node takes the compiled code that came with it only while V8's flags are those of then: what waits
+// has them, and the heap its limit.
+func TestNodeTakesItsOwnCode(t *testing.T) {
+	const tag = "v8.cachedDataVersionTag()"
+	for _, tc := range toolchains(t, newJavaScript()) {
+		w := newBareWorld(t)
+		src := Source{Code: []byte("const v8 = require('v8'); console.log(" + tag + ", v8.getHeapStatistics().heap_size_limit)")}
+		plan, err := newJavaScript().Plan(tc, src, Resources{MemoryBytes: 512 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, want, _ := w.step(Step{Args: []string{tc.Program, "-p", tag}}, "")
+		w.write(plan.Files)
+		step, _ := plan.Run(nil)
+		_, plain, _ := w.step(step, "")
+		w.write(plan.Ahead[0].Files)
+		code, got, stderr := w.step(plan.Ahead[0].Step, string(sandbox.Work{}.Encode()))
+		_, limit, _ := strings.Cut(plain, " ")
+		if got != "\x06"+strings.TrimSpace(want)+" "+limit || code != 0 || stderr != "" {
+			t.Errorf("%s: it says %q and %q, exit code %d; plainly %q, with the flag %q", tc.Version, got, stderr, code, want, plain)
+		}
 	}
 }
 

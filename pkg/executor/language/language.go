@@ -195,6 +195,9 @@ type Ahead struct {
 	Again bool
 	// Ancestor tells how it may become one; nil if it may not.
 	Ancestor *sandbox.Ancestry
+	// Sooner tells that it is quicker than the plan's command even with a source; see
+	// [sandbox.Ahead].
+	Sooner bool
 	// Input, if not nil, is all that it waits for, on its standard input: it knows nothing
 	// of how a program that was started ahead is told its work.
 	Input []byte

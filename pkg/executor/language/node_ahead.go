@@ -26,11 +26,11 @@ func startsWorkers(files map[string][]byte) bool {
 	return false
 }
 
-// nodeConsole are modules of Node's own that console.log needs for a pipe, and nodeBuiltins
+// nodeConsole is the module of Node's own that console.log needs for a pipe, and nodeBuiltins are
 // others that programs name most. They are the same for whoever requires them, and say
 // nothing when they are.
 var (
-	nodeConsole  = []string{"net", "stream", "tty"}
+	nodeConsole  = []string{"net"}
 	nodeBuiltins = []string{
 		"assert", "buffer", "child_process", "crypto", "events", "fs", "fs/promises", "http", "https", "os", "path", "perf_hooks",
 		"readline", "string_decoder", "timers/promises", "url", "util", "vm", "zlib",
@@ -64,6 +64,7 @@ func nodeAhead(command []string, main string, src Source, source []byte) []Ahead
 			Files:    map[string][]byte{hook: fmt.Appendf(nil, "'use strict';\nconst BUILTINS = '%s'.split(' ');\n%s", strings.Join(builtins, " "), nodeAheadSource)},
 			Args:     src.Args,
 			Settings: settings("NODE_", "UV_", "SSL_", "OPENSSL_"),
+			Sooner:   true, // for its modules; see node_ahead.cjs
 		}
 	}
 	plainly := []Ahead{ahead(nodeConsole)}
