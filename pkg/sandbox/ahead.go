@@ -196,7 +196,8 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 }
 
 // hurry makes a container with what is ahead in it for a run that found none ready, and nil where
-// the plain command is as good, or where nothing waits in the end.
+// the plain command is as good, or where nothing waits in the end: with too little memory an
+// interpreter never comes so far, and that takes no longer than the run might have.
 func (p *pool) hurry(ctx context.Context, w Want) (*prepared, error) {
 	if p == nil || w.Ahead == nil || !w.Ahead.Sooner {
 		return nil, nil
@@ -209,7 +210,11 @@ func (p *pool) hurry(ctx context.Context, w Want) (*prepared, error) {
 	if made.Isolation().Level != LevelFull {
 		return r, nil
 	}
-	timer := time.NewTimer(makeTimeout)
+	late := hurryTimeout
+	if limit := w.Ahead.Process.Limits.WallTime; limit > 0 {
+		late = min(late, limit)
+	}
+	timer := time.NewTimer(late)
 	defer timer.Stop()
 	if r.waiting, err = startAhead(ctx, made, *w.Ahead, nil, ctx.Done(), timer.C); err != nil {
 		return nil, made.Delete(context.WithoutCancel(ctx)) // what the plain command says tells why

@@ -295,8 +295,9 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 	return nil
 }
 
-// forkTimeout is how long a run waits that found nothing ready until something is forked for it.
-const forkTimeout = 3 * time.Second
+// hurryTimeout is how long a run waits that found nothing ready until something is forked or started
+// for it.
+const hurryTimeout = 3 * time.Second
 
 // fork makes a container for a run that found none ready, if something can be forked in it.
 func (p *pool) fork(ctx context.Context, w Want) *prepared {
@@ -310,7 +311,7 @@ func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	if c == nil {
 		return nil
 	}
-	timer := time.NewTimer(forkTimeout)
+	timer := time.NewTimer(hurryTimeout)
 	defer timer.Stop()
 	return p.descended(c, ctx.Done(), timer.C)
 }
