@@ -104,10 +104,11 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if ready := m.pool.take(wants, 1); ready != nil {
 		return m.taken(wants[0], ready), true, nil
 	}
-	if made, err := m.pool.hurry(ctx, wants[0]); err != nil || made != nil {
-		if err != nil {
-			return nil, false, err
-		}
+	made, err := m.pool.hurry(ctx, wants[0])
+	if err != nil {
+		return nil, false, err
+	}
+	if made != nil {
 		return m.taken(wants[0], made), false, nil
 	}
 	c, err = m.Create(ctx, wants[0].Spec)
