@@ -94,8 +94,6 @@ var (
 	kin   = []string{"ancestor started", "child of an ancestor forked", "child of an ancestor on its way", "child of an ancestor adopted", "ancestor has rehearsed", "ancestor ended", "network namespace kept", "network namespace taken"}
 
 	ofCompilers = []string{"container given back"}
-	// atTheEnd are those by which a server comes that ends.
-	atTheEnd = []string{"ready container given up", "ancestor ended"}
 )
 
 func without(name string) func() string {
