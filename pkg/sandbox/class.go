@@ -12,6 +12,7 @@ type class struct {
 	want    Want        // never changes
 	first   *Process    // Want.First of who asked last
 	wanted  bool        // some time
+	asked   bool        // since shrunk
 	ready   []*prepared // oldest first
 	making  int
 	size    int64 // bytes that the last one took which was made

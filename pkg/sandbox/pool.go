@@ -141,7 +141,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 		if i == 0 && ready == nil {
 			p.missed(c)
 		}
-		c.wanted = c.wanted || i == 0
+		c.wanted, c.asked = c.wanted || i == 0, c.asked || i == 0
 		if ready != nil {
 			c.owed++
 			fault.Point("ready container taken")
@@ -299,63 +299,29 @@ func (p *pool) tend() {
 	}
 }
 
-// begin begins to make one container, if one is missing and there is room.
+// begin begins to make one container, of the class that misses most of those for which there is room.
 func (p *pool) begin(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.making >= p.opts.Makers {
 		return false
 	}
-	var most *class
+	var short []*class
 	for _, c := range p.classes {
-		if c.missing() > 0 && !now.Before(c.retryAt) && (most == nil || c.missing() > most.missing()) {
-			most = c
+		if c.missing() > 0 && !now.Before(c.retryAt) {
+			short = append(short, c)
 		}
 	}
-	if most == nil || !p.room(most, most.size) {
-		return false
-	}
-	most.making++
-	p.making++
-	p.work.Go(func() { p.make(most) })
-	return true
-}
-
-// room tells whether one more of a class may wait. What another class has had too long
-// goes first.
-func (p *pool) room(c *class, size int64) bool {
-	if count, bytes := p.used(); count < p.opts.Containers && bytes+size <= p.opts.MemoryBytes {
-		return true
-	}
-	var idle *class
-	for _, other := range p.classes {
-		if other != c && other.spare > 0 && len(other.ready) > other.least && (idle == nil || other.shrunk.Before(idle.shrunk)) {
-			idle = other
+	slices.SortFunc(short, func(a, b *class) int { return b.missing() - a.missing() })
+	for _, c := range short {
+		if p.room(c, max(c.size, baseBytes)) {
+			c.making++
+			p.making++
+			p.work.Go(func() { p.make(c) })
+			return true
 		}
 	}
-	if idle == nil {
-		return false
-	}
-	if !idle.want.kept {
-		idle.target--
-	}
-	p.discard(idle.ready[0])
-	idle.ready = slices.Delete(idle.ready, 0, 1)
-	return true
-}
-
-// used is how many containers there are, and what they take. The caller holds mu.
-func (p *pool) used() (count int, bytes int64) {
-	kin := p.kin()
-	count, bytes = p.making+kin, int64(kin)*(baseBytes+ancestorBytes)
-	for _, c := range p.classes {
-		count += len(c.ready)
-		bytes += int64(c.making) * max(c.size, baseBytes)
-		for _, r := range c.ready {
-			bytes += r.bytes()
-		}
-	}
-	return count, bytes
+	return false
 }
 
 // make makes one container of a class.
@@ -376,7 +342,12 @@ func (p *pool) make(c *class) {
 	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
 		p.discard(ready)
 	default:
-		c.ready, c.size = append(c.ready, ready), ready.bytes()
+		c.size = ready.bytes()
+		if !p.room(c, c.size) { // it has become more than the last one was, or is the first
+			p.discard(ready)
+			break
+		}
+		c.ready = append(c.ready, ready)
 		fault.Point("container ready")
 	}
 	p.nudge()
@@ -446,20 +417,29 @@ func (p *pool) shrink(now time.Time) {
 		if now.Sub(c.shrunk) < shrinkAfter || c.want.kept && now.Sub(c.shrunk) < keptAfter {
 			continue
 		}
-		less := (c.spare + 1) / 2
-		if !c.want.kept {
-			less = max(0, min(less, c.target-c.least))
-			c.target -= less
-		}
-		less = min(less, len(c.ready))
-		for _, r := range c.ready[:less] {
-			p.discard(r)
-		}
-		c.ready = slices.Delete(c.ready, 0, less)
-		c.spare, c.shrunk = len(c.ready), now
+		p.halve(c)
+		c.spare, c.shrunk, c.asked = len(c.ready), now, false
 		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 && c.lineage.extinct() {
 			delete(p.classes, key)
 		}
+	}
+}
+
+// halve gives up half of what was left over of a class, and has half as many made of those that it
+// misses where nobody has asked: for them there was no room, it may be. The caller holds mu.
+func (p *pool) halve(c *class) {
+	less := (c.spare + 1) / 2
+	if !c.want.kept {
+		less = max(0, min(less, c.target-c.least))
+		c.target -= less
+	}
+	less = min(less, len(c.ready))
+	for _, r := range c.ready[:less] {
+		p.discard(r)
+	}
+	c.ready = slices.Delete(c.ready, 0, less)
+	if missing := c.missing(); missing > 0 && !c.asked {
+		c.target = max(c.least, c.target-(missing+1)/2)
 	}
 }
 

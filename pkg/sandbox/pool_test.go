@@ -159,33 +159,6 @@ func TestPoolBounds(t *testing.T) {
 	}
 }
 
-// What nobody wants makes room for what somebody does.
-func TestPoolMakesRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 2})
-		old, young := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
-		take := func(w Want, n int) {
-			var ids []string
-			for range n {
-				if c, _, err := m.Take(t.Context(), w); err == nil {
-					ids = append(ids, c.ID())
-				}
-			}
-			for _, id := range ids {
-				_ = m.Delete(t.Context(), id)
-			}
-			time.Sleep(time.Second)
-		}
-		take(old, 3)
-		time.Sleep(shrinkAfter + time.Second) // spare by now, but not yet given up
-		take(young, 2)
-		take(young, 2)
-		if ready := m.Ready(); ready["rust"] == 0 {
-			t.Errorf("ready: %v", ready)
-		}
-	})
-}
-
 // One that was made for nobody is a tenant's only one at most: cores are divided by it.
 func TestPoolAndTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
