@@ -126,12 +126,16 @@ func (a *again) tidy() <-chan struct{} {
 }
 
 // words is what it says on standard error while it works: of its virtual machine, and not of
-// its work.
+// its work. Before and after it has nothing to say.
 func (a *again) words(to io.Writer) io.Writer {
 	return writerFunc(func(b []byte) (int, error) {
 		a.mu.Lock()
+		works := a.state == turnWorks
 		a.odd = true
 		a.mu.Unlock()
+		if !works {
+			return 0, errNotWaiting
+		}
 		if to == nil {
 			return len(b), nil
 		}

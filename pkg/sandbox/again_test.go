@@ -48,8 +48,13 @@ func compiler(p Process) Exit {
 		if _, err := io.ReadFull(p.Stdin, make([]byte, 1)); err != nil {
 			return Exit{}
 		}
-		if words[0] == "adirty" {
+		switch words[0] {
+		case "adirty":
 			time.Sleep(time.Hour)
+		case "amutter":
+			if _, err := fmt.Fprint(p.Stderr, "out of turn"); err != nil {
+				return Exit{Code: 97, WriteError: err}
+			}
 		}
 	}
 }
@@ -117,7 +122,7 @@ func TestNotAgain(t *testing.T) {
 		what   string
 		single bool
 		fails  bool
-	}{{"die", false, false}, {"hang", false, false}, {"lie", false, true}, {"more", false, true}, {"warn", false, false}, {"dirty", false, false}, {"x", true, false}} {
+	}{{"die", false, false}, {"hang", false, false}, {"lie", false, true}, {"more", false, true}, {"warn", false, false}, {"dirty", false, false}, {"mutter", false, false}, {"x", true, false}} {
 		t.Run(c.what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				rt := &warmRuntime{program: compiler}
@@ -128,7 +133,7 @@ func TestNotAgain(t *testing.T) {
 				if err != nil || out.WriteError != nil || c.fails && (out.Code != 1 || !strings.Contains(said, "turn 1 of")) {
 					t.Errorf("%q, %+v, %v", said, out, err)
 				}
-				if c.what == "warn" && said != "warning; turn 1 of [awarn n]" {
+				if c.what == "warn" && said != "warning; turn 1 of [awarn n]" || strings.Contains(said, "out of turn") {
 					t.Errorf("%q", said)
 				}
 				if second, said, _, _ := compiled(t, m, "a", "x"); second == first || !strings.HasPrefix(said, "turn 1 ") {

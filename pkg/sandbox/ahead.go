@@ -217,7 +217,8 @@ func (p *pool) hurry(ctx context.Context, w Want) (*prepared, error) {
 	timer := time.NewTimer(late)
 	defer timer.Stop()
 	if r.waiting, err = startAhead(ctx, made, *w.Ahead, nil, ctx.Done(), timer.C); err != nil {
-		return nil, made.Delete(context.WithoutCancel(ctx)) // what the plain command says tells why
+		p.report(made.Delete(context.WithoutCancel(ctx)))
+		return nil, nil // what the plain command says tells why
 	}
 	return r, nil
 }

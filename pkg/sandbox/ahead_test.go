@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -28,6 +29,7 @@ type warmRuntime struct {
 	made      int
 	alive     map[string]*warmContainer
 	createErr error
+	deleteErr error         // of the next one that is removed
 	slow      time.Duration // that making one takes
 	isolation Isolation
 
@@ -111,6 +113,7 @@ func (c *warmContainer) Start(_ context.Context, p Process) (Running, error) {
 			r.exit = Exit{Code: 137, Signal: 9}
 		}
 		r.exit.Ended = time.Now()
+		r.over.Store(true)
 		r.exit.Duration = r.exit.Ended.Sub(r.began)
 		used, _ := r.Metrics()
 		r.exit.Metrics = used
@@ -124,7 +127,9 @@ func (c *warmContainer) Delete(context.Context) error {
 	if c.last != nil {
 		_ = c.last.Kill()
 	}
-	return nil
+	err := c.rt.deleteErr
+	c.rt.deleteErr = nil
+	return err
 }
 
 type warmRunning struct {
@@ -132,6 +137,7 @@ type warmRunning struct {
 	once   sync.Once
 	killed chan struct{}
 	done   chan struct{}
+	over   atomic.Bool
 	exit   Exit
 }
 
@@ -143,7 +149,7 @@ func (r *warmRunning) Resize(uint16, uint16) error { return nil }
 // Metrics are those of a program that has burnt one core, but when it waited.
 func (r *warmRunning) Metrics() (Metrics, error) {
 	used, none, memory := 2*time.Second, time.Duration(0), int64(8<<20)
-	if !r.exit.Ended.IsZero() {
+	if r.over.Load() {
 		used += time.Second
 	}
 	return Metrics{CPUUser: &used, CPUSystem: &none, MemoryBytes: &memory}, nil
@@ -258,43 +264,6 @@ func TestWaitingProgramBecomesTheRun(t *testing.T) {
 			t.Errorf("stdout %q, stderr %q", &stdout, &stderr)
 		}
 	})
-}
-
-// What is sooner that way is started like that for a run that found none waiting, and by its
-// plain command where it does not come to wait.
-func TestNoneWaitsThatIsSooner(t *testing.T) {
-	const limit = 2500 * time.Millisecond
-	for name, test := range map[string]struct {
-		program func(Process) Exit
-		level   Level
-		sooner  bool
-		ahead   bool
-		took    time.Duration
-	}{
-		"sooner":             {interpreter, LevelFull, true, true, 3 * time.Second},
-		"not sooner":         {interpreter, LevelFull, false, false, 3 * time.Second},
-		"without a root":     {interpreter, LevelRestricted, true, false, 3 * time.Second},
-		"it ends beforehand": {func(p Process) Exit { return Exit{Code: 7} }, LevelFull, true, false, 0},
-		"it is slow": {func(p Process) Exit {
-			if p.Args[0] == "ahead" {
-				time.Sleep(time.Hour)
-			}
-			return Exit{Code: 7}
-		}, LevelFull, true, false, limit},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				rt := &warmRuntime{program: test.program, isolation: Isolation{Level: test.level}}
-				w := python()
-				w.Ahead.Sooner, w.Ahead.Process.Limits.WallTime = test.sooner, limit
-				begin := time.Now()
-				out, warm, err := runIn(t, keeps(t, rt, PoolOptions{}), w, Process{Args: []string{"cold"}, Stdout: io.Discard, Stderr: io.Discard, Work: &Work{}, Limits: Limits{MemoryBytes: 64 << 20}})
-				if took := time.Since(begin); err != nil || warm || out.Ahead != test.ahead || out.Code != 7 || rt.count() != 0 || took != test.took {
-					t.Errorf("warm %v, %+v after %v, %v, %d containers", warm, out, took, err, rt.count())
-				}
-			})
-		})
-	}
 }
 
 // Without input it is told so; and a wall clock of a second has not begun with the start.
