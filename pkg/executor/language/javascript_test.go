@@ -234,6 +234,30 @@ func TestNodeTakesItsOwnCode(t *testing.T) {
 	}
 }
 
+// Where a program may have other threads, nothing waits for it.
+func TestMayHaveThreads(t *testing.T) {
+	for source, want := range map[string]struct{ here, image bool }{
+		"console.log('from here')":                                  {},
+		"const fs = require('fs'); import('./other.mjs')":           {},
+		"import fs, {x} from 'node:fs'; export * from \"../other\"": {},
+		"module.exports = {\"type\": \"module\"}":                   {},
+		"new (require('worker_threads').Worker)('x')":               {true, true},
+		"require('module').register('./hooks.mjs')":                 {true, true},
+		"import {register} from \"node:module\"; register('x')":     {true, true},
+		"process.getBuiltinModule( `node:module` )":                 {true, true},
+		"const pool = require('piscina')":                           {false, true},
+		"import 'tsx'":                                              {false, true},
+		"await import(`@scope/package`)":                            {false, true},
+		strings.Repeat("require('fs'); ", maxImports):               {false, true},
+	} {
+		for in, may := range map[string]bool{"": want.here, "node:20": want.image} {
+			if got := mayHaveThreads(Toolchain{Image: in}, map[string][]byte{"other.js": []byte(source)}); got != may {
+				t.Errorf("%q: %v in image %q", source, got, in)
+			}
+		}
+	}
+}
+
 // What a source names is loaded before it comes, if it is Node's own and makes no sound.
 func TestNamedBuiltins(t *testing.T) {
 	for source, want := range map[string][]string{

@@ -15,15 +15,33 @@ import (
 //go:embed node_ahead.cjs
 var nodeAheadSource []byte
 
-// startsWorkers tells whether a program may have threads with a JavaScript of their own:
-// each of them would look for what waits, too, which is gone by then.
-func startsWorkers(files map[string][]byte) bool {
+// mayHaveThreads tells whether a program may have threads with a JavaScript of their own, as
+// hooks of modules have (module.register), and packages that an image brings can have: each
+// of them would look for what waits, too, which is gone by then.
+func mayHaveThreads(tc Toolchain, files map[string][]byte) bool {
 	for _, content := range files {
-		if bytes.Contains(content, []byte("worker_threads")) {
+		if bytes.Contains(content, []byte("worker_threads")) || moduleBuiltin.Match(content) || tc.inImage() && namesPackages(content) {
 			return true
 		}
 	}
 	return false
+}
+
+// moduleBuiltin finds what may name Node's own module of that name, and specifiers what names
+// a module.
+var (
+	moduleBuiltin = regexp.MustCompile(`(?:\(|\bfrom|\bimport)\s*['"\x60](?:node:)?module['"\x60]`)
+	specifiers    = regexp.MustCompile(`(?:\brequire\s*\(|\bfrom|\bimport\s*\(?)\s*['"\x60]([^'"\x60]*)['"\x60]`)
+)
+
+// namesPackages tells whether a source may load a module that is neither Node's own nor a file
+// of its own.
+func namesPackages(source []byte) bool {
+	found := specifiers.FindAllSubmatch(source, maxImports)
+	return len(found) == maxImports || slices.ContainsFunc(found, func(m [][]byte) bool {
+		builtin, own := bytes.CutPrefix(m[1], []byte("node:"))
+		return !own && !bytes.HasPrefix(m[1], []byte(".")) && !slices.Contains(nodeBuiltins, string(builtin))
+	})
 }
 
 // nodeConsole is the module of Node's own that console.log needs for a pipe, and nodeBuiltins are
