@@ -76,7 +76,7 @@ func (s *instance) descends(t *testing.T, req api.Request) {
 // What a program can see of itself is the same where its interpreter was forked.
 func TestForkedRunsAreLikeOthers(t *testing.T) {
 	busy, cold := started(t), started(t, "SANDBOX_WARM=off")
-	for _, name := range []string{"itself.py", "process.py", "standard.py", "children.py"} {
+	for _, name := range []string{"itself.py", "process.py", "standard.py", "children.py", "imported.py"} {
 		t.Run(name, func(t *testing.T) {
 			source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", name))
 			if err != nil {

@@ -72,7 +72,7 @@ func pythonAhead(tc Toolchain, command []string, src Source, files map[string][]
 			},
 			Ancestor: ancestry,
 			Args:     src.Args,
-			Settings: settings("PYTHON"),
+			Settings: settings("PYTHON", "OPENSSL_", "SSL_"),
 		}
 	}
 	plainly := []Ahead{ahead(nil)}

@@ -78,6 +78,14 @@ def wait():
         os.environb.clear()
         os.environb.update(environment)
 
+    # When and as whom these were imported, which they tell the program.
+    imported = sys.modules.get
+    if imported("logging"):
+        now = imported("time").time_ns if isinstance(imported("logging")._startTime, int) else imported("time").time
+        imported("logging")._startTime = now()
+    if imported("threading") and hasattr(imported("threading").main_thread(), "_set_native_id"):
+        imported("threading").main_thread()._set_native_id()
+
     # A program that speaks of the collector, or of the end of an object, has it as ever. So has one
     # with something that does more at its end than free memory, such as a file: it may hang on what
     # is frozen, as all that a class of the program reaches does which typing remembers, and would
