@@ -72,9 +72,10 @@ func datedOf(list []dockerimage.Summary) (all []dated) {
 }
 
 // prune removes the images whose time is over, and then the oldest until the rest is within
-// the bound. What a container has stays, and what an image is on that stays. Whatever is
-// missing later is kept again.
-func (r *Runtime) prune(ctx context.Context) (removed []string, err error) {
+// the bound. What a container has stays, and what an image is on that stays, and neither
+// counts: else who has much in use would take from the others what they have not yet begun
+// to use. So does the one named newest. Whatever is missing later is kept again.
+func (r *Runtime) prune(ctx context.Context, newest string) (removed []string, err error) {
 	list, err := r.client.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("label", labelFrom)})
 	if err != nil {
 		return nil, r.failed("list images", err)
@@ -88,17 +89,21 @@ func (r *Runtime) prune(ctx context.Context) (removed []string, err error) {
 	var errs []error
 	for _, d := range all {
 		over := len(d.names) == 0 || time.Now().After(d.until)
-		gone := false
-		if (over || total > maxDatedBytes) && !needed[hexOf(d.id)] {
-			gone, err = r.removeImage(ctx, d.id, d.names)
-			errs = append(errs, err)
-		}
-		if !gone {
+		if !over && total <= maxDatedBytes || slices.Contains(d.names, newest) {
 			needed[d.on] = true
 			continue
 		}
-		removed = append(removed, "image "+d.id)
 		total -= d.bytes
+		gone := false
+		if !needed[hexOf(d.id)] {
+			gone, err = r.removeImage(ctx, d.id, d.names)
+			errs = append(errs, err)
+		}
+		if gone {
+			removed = append(removed, "image "+d.id)
+		} else {
+			needed[d.on] = true
+		}
 	}
 	return removed, errors.Join(errs...)
 }

@@ -77,7 +77,7 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, dir sandbox.KeptD
 		return err
 	})
 	if err == nil && dir.Lifetime > 0 {
-		_, _ = r.prune(ctx) // gc says what is in the way
+		_, _ = r.prune(ctx, kept.name) // gc says what is in the way
 	}
 	return err
 }

@@ -82,41 +82,46 @@ func TestPruneBound(t *testing.T) {
 			of("theirs", "a", 3*time.Hour, 99*gib, kept+"theirs", "their/own:1"),
 		}
 	}
+	large := func(l []listed) []listed { l[2].Size += 6 * gib; return l }
 	for name, c := range map[string]struct {
 		change func([]listed) []listed
 		used   []string
 		want   []string
+		newest string
 	}{
-		"within the bound":     {func(l []listed) []listed { l[2].Size -= gib; return l }, nil, nil},
-		"over it":              {nil, nil, []string{"ofA", "a"}},
-		"the oldest is in use": {nil, []string{"ofA"}, []string{"ofB", "b"}},
-		"a part is in use":     {nil, []string{"a"}, []string{"ofA", "ofB", "b"}},
-		"all are in use":       {nil, []string{"ofA", "ofB", "c"}, nil},
+		"within the bound":               {change: func(l []listed) []listed { l[2].Size -= gib; return l }},
+		"over it":                        {want: []string{"ofA", "a"}},
+		"the oldest is in use":           {used: []string{"ofA"}},
+		"a part is in use":               {used: []string{"a"}, want: []string{"ofA"}},
+		"all are in use":                 {used: []string{"ofA", "ofB", "c"}},
+		"the newest is all that is idle": {used: []string{"ofA", "ofB"}},
+		"what is idle is over it":        {change: large, used: []string{"ofA", "ofB"}, want: []string{"c"}},
+		"the newest is over it":          {change: large, used: []string{"ofA"}, want: []string{"ofB", "b"}, newest: kept + "c"},
 		"time is over": {func(l []listed) []listed {
 			l[3].Labels[labelUntil], l[6].Labels[labelUntil] = "1", "1"
 			return l
-		}, nil, []string{"ofB", "b"}},
+		}, nil, []string{"ofB", "b"}, ""},
 		"one without a name": {func(l []listed) []listed {
 			l[2].Size, l[3].RepoTags = l[2].Size-gib, []string{"<none>:<none>"}
 			return slices.Delete(l, 6, 7)
-		}, nil, []string{"b"}},
+		}, nil, []string{"b"}, ""},
 		"one without a name, and another is on it": {func(l []listed) []listed {
 			l[2].Size, l[3].RepoTags = l[2].Size-gib, nil
 			return l
-		}, nil, nil},
+		}, nil, nil, ""},
 		"a label that is no time": {func(l []listed) []listed {
 			for i := range l {
 				l[i].Labels[labelUntil] = "soon"
 			}
 			return l
-		}, nil, nil},
+		}, nil, nil, ""},
 	} {
 		list := images()
 		if c.change != nil {
 			list = c.change(list)
 		}
 		r, asked := engineWithImages(t, list, c.used...)
-		removed, err := r.prune(t.Context())
+		removed, err := r.prune(t.Context(), c.newest)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -263,7 +263,7 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 	}
 	removed, err := r.reclaim(ctx)
 	images, unusedErr := r.removeUnused(ctx)
-	dated, datedErr := r.prune(ctx)
+	dated, datedErr := r.prune(ctx, "")
 	filters, filtersErr := removeFilters()
 	return slices.Concat(removed, images, dated, filters), errors.Join(err, unusedErr, datedErr, filtersErr, r.Close())
 }
