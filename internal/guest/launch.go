@@ -65,7 +65,7 @@ func (c *Container) openTerminal(size sandbox.TTY) (slave string, err error) {
 	p.Call("ioctl TIOCGPTN", c.calls.ioctl, master, spawn.Value(tiocGPTN), number)
 	p.Carry(0, master)
 	p.Carry(1, master)
-	reply, err := c.init.Do(&p)
+	reply, err := c.do(&p)
 	if err != nil {
 		return "", err
 	}

@@ -144,6 +144,13 @@ func TestInitIsNext(t *testing.T) {
 	if asked > 1 {
 		t.Errorf("asked %d times why init has ended", asked)
 	}
+	for _, tty := range []*sandbox.TTY{nil, {Rows: 24, Cols: 80}} {
+		next := shell("exit 4")
+		next.TTY = tty
+		if _, err := w.Start(t.Context(), next); !errors.Is(err, sandbox.ErrOutOfMemory) {
+			t.Errorf("the next one: %v", err)
+		}
+	}
 	must(t, w.Delete(t.Context()))
 
 	why := errors.New("stopped from outside")

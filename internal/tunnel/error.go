@@ -31,6 +31,7 @@ const (
 	kindNetwork     = "network"
 	kindImage       = "image"
 	kindElsewhere   = "elsewhere"
+	kindMemory      = "memory"
 )
 
 // Elsewhere is a far side that cannot take this container although another one may:
@@ -72,6 +73,8 @@ func NewError(err error) *Error {
 		out.Kind, out.What, out.Message, out.Mend = kindImage, e.Ref, e.Err.Error(), e.Mend
 	} else if e, ok := errors.AsType[*Elsewhere](err); ok {
 		out.Kind, out.Message = kindElsewhere, e.Reason
+	} else if errors.Is(err, sandbox.ErrOutOfMemory) {
+		out.Kind = kindMemory
 	}
 	return out
 }
@@ -97,6 +100,8 @@ func (e *Error) Err() error {
 		return &sandbox.ImageError{Ref: Clean(e.What), Err: plain, Mend: Clean(e.Mend)}
 	case kindElsewhere:
 		return &Elsewhere{Reason: Clean(e.Message)}
+	case kindMemory:
+		plain.kind = sandbox.ErrOutOfMemory
 	}
 	return plain
 }
@@ -105,9 +110,13 @@ func (e *Error) Err() error {
 type farError struct {
 	text   string
 	number syscall.Errno
+	kind   error // or nil
 }
 
 func (e *farError) Error() string { return e.text }
+
+// Unwrap gives the kind of error that it is.
+func (e *farError) Unwrap() error { return e.kind }
 
 // Is matches the errno, and what that matches.
 func (e *farError) Is(target error) bool {

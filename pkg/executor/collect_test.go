@@ -287,4 +287,8 @@ func TestFilledMemory(t *testing.T) {
 			t.Errorf("limit %+v", limit)
 		}
 	}
+	next := &fakeRuntime{startErr: fmt.Errorf("gone: %w", sandbox.ErrOutOfMemory)}
+	if res, err := newFakeExecutor(next).Run(t.Context(), echo(), nil); err != nil || res.Status != api.StatusMemoryLimit || res.Limit == nil {
+		t.Errorf("before it is started: %+v, %v", res, err)
+	}
 }

@@ -356,9 +356,16 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 		}
 	}
 	step, err := r.plan.Run(build)
-	if err != nil {
-		r.nothingToRun(err)
+	if nothing, ok := errors.AsType[language.NothingToRun](err); ok {
+		r.nothingToRun(nothing)
 		return nil
+	}
+	if errors.Is(err, sandbox.ErrOutOfMemory) {
+		r.filledMemory()
+		return nil
+	}
+	if err != nil {
+		return err
 	}
 	if r.check {
 		if step, ok := r.checkStep(step); ok {
@@ -410,7 +417,7 @@ func (r *run) filledMemory() {
 
 // nothingToRun is a source that compiled and has nothing to start, such as a
 // Java program without a main method.
-func (r *run) nothingToRun(err error) {
+func (r *run) nothingToRun(err language.NothingToRun) {
 	last := r.phases[len(r.phases)-1]
 	last.exit.Code = 1 // the compiler itself was content
 	last.verdict = verdict{status: api.StatusCompileError, message: r.lang.Info().Title + " compile error: " + err.Error()}

@@ -368,7 +368,7 @@ func TestNothingToRun(t *testing.T) {
 	r := &run{e: e, container: c, workspace: c.(*fakeContainer).trees[sandbox.WorkspaceDir],
 		lang: fakeLanguage{info: language.Info{Name: "java", Title: "Java"}},
 		plan: language.Plan{Compile: &language.Step{Args: []string{"javac"}}, Run: func(sandbox.FileTree) (language.Step, error) {
-			return language.Step{}, errors.New("no class has a main method")
+			return language.Step{}, language.NothingToRun("no class has a main method")
 		}}}
 	r.phases = []*phase{{name: api.PhaseCompile, stdout: newCapture(api.EventStdout, nil, 100, 0), stderr: newCapture(api.EventStderr, nil, 100, 0)}}
 	if err := r.runProgram(t.Context(), sandbox.Spec{}); err != nil {
@@ -377,6 +377,14 @@ func TestNothingToRun(t *testing.T) {
 	res := r.result(nil)
 	if res.Status != api.StatusCompileError || res.Message != "Java compile error: no class has a main method" || res.Stderr != "no class has a main method\n" {
 		t.Errorf("%+v", res)
+	}
+	for _, why := range []error{fmt.Errorf("gone: %w", syscall.EAGAIN), fmt.Errorf("gone: %w", sandbox.ErrOutOfMemory)} {
+		r.plan.Run = func(sandbox.FileTree) (language.Step, error) { return language.Step{}, why }
+		r.phases = []*phase{{name: api.PhaseCompile, verdict: verdict{status: api.StatusOK}}}
+		err := r.runProgram(t.Context(), sandbox.Spec{})
+		if full := errors.Is(why, sandbox.ErrOutOfMemory); full != (err == nil) || full != (r.phases[0].verdict.status == api.StatusMemoryLimit) {
+			t.Errorf("%v: %v, %+v", why, err, r.phases[0].verdict)
+		}
 	}
 	rt.filesErr = errors.New("broken")
 	if err := r.runProgram(t.Context(), sandbox.Spec{}); err == nil {

@@ -1,7 +1,6 @@
 package language
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,7 +31,7 @@ func findMainClass(tree sandbox.FileTree, order []string, flexible bool) (string
 		}
 	}
 	if len(mains) == 0 {
-		return "", errors.New("no class has a main method: add public static void main(String[] args)")
+		return "", NothingToRun("no class has a main method: add public static void main(String[] args)")
 	}
 	slices.SortFunc(mains, func(a, b string) int {
 		if nested := strings.Count(a, "$") - strings.Count(b, "$"); nested != 0 {

@@ -151,6 +151,11 @@ type Resources struct {
 	CompileCPUs        float64
 }
 
+// NothingToRun says why a source that compiled is no program.
+type NothingToRun string
+
+func (n NothingToRun) Error() string { return string(n) }
+
 // Plan is what to write and what to run.
 type Plan struct {
 	// Files are written to the workspace, by relative path.
@@ -161,7 +166,8 @@ type Plan struct {
 	// Compile is the compile phase; nil when there is none.
 	Compile *Step
 	// Run says how to run. It is called after the compile phase with the tree
-	// under [sandbox.BuildDir], or nil when there was none.
+	// under [sandbox.BuildDir], or nil when there was none. Its error is [NothingToRun]
+	// where the source is to blame.
 	Run func(build sandbox.FileTree) (Step, error)
 	// Ahead is what of the run phase can be started before there is a source, the best
 	// first, and CompileAhead what of the compile phase; empty where nothing can, or where

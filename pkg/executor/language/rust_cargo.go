@@ -1,7 +1,6 @@
 package language
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -79,12 +78,12 @@ func (p cargoProject) binary(tree sandbox.FileTree) (string, error) {
 	}
 	switch len(programs) {
 	case 0:
-		return "", errors.New("the project has no program: it needs src/main.rs, or a source below src/bin")
+		return "", NothingToRun("the project has no program: it needs src/main.rs, or a source below src/bin")
 	case 1:
 		return programs[0], nil
 	}
-	return "", fmt.Errorf("the project has %d programs (%s): choose one by its main file or directory with --entry",
-		len(programs), strings.Join(names, ", "))
+	return "", NothingToRun(fmt.Sprintf("the project has %d programs (%s): choose one by its main file or directory with --entry",
+		len(programs), strings.Join(names, ", ")))
 }
 
 // cargoPrograms lists what cargo left in target/debug or target/TRIPLE/debug:

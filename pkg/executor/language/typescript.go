@@ -3,6 +3,7 @@ package language
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -99,11 +100,15 @@ const (
 // bundlePath is where the compiler put the bundle.
 func bundlePath(build sandbox.FileTree) (string, error) {
 	for _, name := range []string{bundleCommonJS, bundleModule} {
-		if file, err := build.Open(name); err == nil {
+		file, err := build.Open(name)
+		if err == nil {
 			return path.Join(sandbox.BuildDir, name), file.Close()
 		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
 	}
-	return "", errors.New("the TypeScript compiler made no program")
+	return "", NothingToRun("the TypeScript compiler made no program")
 }
 
 // Diagnose quotes the compiler's first error, or what Node says.

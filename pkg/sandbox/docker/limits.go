@@ -100,6 +100,9 @@ func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
 	return e.hold(ctx, l)
 }
 
+// initMemory is what is left for init and what the kernel keeps for it.
+const initMemory = 1 << 20
+
 // fits refuses a limit of memory below the files that the container has, which are
 // memory: version 1 of control groups takes none, and with version 2 the kernel would
 // kill init.
@@ -119,7 +122,7 @@ func (e *engine) fits(memory int64) error {
 		}
 		used += usage.BytesUsed
 	}
-	if used <= memory {
+	if used+initMemory <= memory {
 		return nil
 	}
 	return &sandbox.UnsupportedError{

@@ -35,8 +35,13 @@ type setting struct {
 // process. The OCI runtime has made them; to ask it for a change would start it
 // again, and not every one can.
 func (e *engine) setLimits(_ context.Context, l sandbox.Limits) error {
+	e.limits.Store(&limits{Limits: l, before: e.b.host.oomKills()})
+	return e.hold(l)
+}
+
+// hold writes limits to the container's control groups.
+func (e *engine) hold(l sandbox.Limits) error {
 	e.setPriority(0)
-	e.limits, e.before = l, e.b.host.oomKills()
 	if l.MemoryBytes > 0 {
 		l.MemoryBytes += e.left()
 	}
@@ -84,11 +89,9 @@ func (e *engine) left() int64 {
 }
 
 // lift takes the limits away: what init does for us, when the programs are dead, must
-// not fail for what they have left in memory.
+// not fail for what they have left in memory. If it has ended, it was while they held.
 func (e *engine) lift() {
-	held := e.limits
-	_ = e.setLimits(context.Background(), sandbox.Limits{}) // the container may be gone
-	e.limits = held
+	_ = e.hold(sandbox.Limits{}) // the container may be gone
 }
 
 // hurry takes the CPU limit away, until [engine.setLimits] brings the next one: those

@@ -233,10 +233,15 @@ type engine struct {
 	conn      *pipes
 	exited    chan struct{} // closed when the runtime's process has, with status
 	status    spawn.WaitStatus
-	limits    sandbox.Limits // those that the control groups hold
-	init      int            // its pid on this machine, or 0
-	before    int64          // of the machine's OOM kills, when those limits came
+	limits    atomic.Pointer[limits]
+	init      int // its pid on this machine, or 0
 	container *guest.Container
+}
+
+// limits are those of a process, and how many OOM kills the machine had when they came.
+type limits struct {
+	sandbox.Limits
+	before int64
 }
 
 // whyNot says why a container did not start, in the runtime's own words.
@@ -275,10 +280,14 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	}
 	select {
 	case <-e.exited:
-		if e.status.ExitStatus() == killed && e.b.host.oomKills() == e.before && e.before != unknown {
+		l := e.limits.Load()
+		if l == nil { // nothing was to run yet
+			l = &limits{before: unknown}
+		}
+		if e.status.ExitStatus() == killed && e.b.host.oomKills() == l.before && l.before != unknown {
 			return sandbox.Exit{}, errKilled{}
 		}
-		if e.status.ExitStatus() == killed && e.limits.MemoryBytes > 0 {
+		if e.status.ExitStatus() == killed && l.MemoryBytes > 0 {
 			return sandbox.Exit{Code: killed, Signal: killed - 128, OOMKills: 1}, nil
 		}
 	default:
