@@ -11,7 +11,7 @@ import (
 type calls struct {
 	read, write, close, pread64, lseek, openat, mkdirat, unlinkat, fchmod, getdents64, statx, statfs int
 	pipe2, dup3, fcntl, ioctl, clone, execve, kill, setsid, umask, chdir, prctl, prlimit64           int
-	rtSigprocmask, seccomp, symlinkat, eventfd2, splice                                              int
+	rtSigprocmask, seccomp, symlinkat, eventfd2                                                      int
 	oDirectory, oNofollow                                                                            int
 }
 
@@ -21,14 +21,14 @@ func callsOf(arch string) (calls, error) {
 		return calls{
 			read: 0, write: 1, close: 3, pread64: 17, lseek: 8, openat: 257, mkdirat: 258, unlinkat: 263, fchmod: 91, getdents64: 217, statx: 332, statfs: 137,
 			pipe2: 293, dup3: 292, fcntl: 72, ioctl: 16, clone: 56, execve: 59, kill: 62, setsid: 112, umask: 95, chdir: 80, prctl: 157, prlimit64: 302,
-			rtSigprocmask: 14, seccomp: 317, symlinkat: 266, eventfd2: 290, splice: 275,
+			rtSigprocmask: 14, seccomp: 317, symlinkat: 266, eventfd2: 290,
 			oDirectory: 0x10000, oNofollow: 0x20000,
 		}, nil
 	case "arm64":
 		return calls{
 			read: 63, write: 64, close: 57, pread64: 67, lseek: 62, openat: 56, mkdirat: 34, unlinkat: 35, fchmod: 52, getdents64: 61, statx: 291, statfs: 43,
 			pipe2: 59, dup3: 24, fcntl: 25, ioctl: 29, clone: 220, execve: 221, kill: 129, setsid: 157, umask: 166, chdir: 49, prctl: 167, prlimit64: 261,
-			rtSigprocmask: 135, seccomp: 277, symlinkat: 36, eventfd2: 19, splice: 76,
+			rtSigprocmask: 135, seccomp: 277, symlinkat: 36, eventfd2: 19,
 			oDirectory: 0x4000, oNofollow: 0x8000,
 		}, nil
 	}
@@ -60,9 +60,6 @@ const (
 	oCLOEXEC          = 0x80000
 	oPATH             = 0x200000
 	fSETFL            = 4
-	fSETPIPESZ        = 1031
-	fGETPIPESZ        = 1032
-	spliceNONBLOCK    = 2
 	cloneVFORK        = 0x4000
 	sigchld           = 17
 	sigkill           = 9
@@ -71,6 +68,7 @@ const (
 	tiocSCTTY         = 0x540e
 	tiocSPTLCK        = 0x40045431
 	tiocGPTN          = 0x80045430
+	fIONREAD          = 0x541b
 	modeType          = 0o170000
 	modeRegular       = 0o100000
 	modeDirectory     = 0o040000

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -108,7 +109,7 @@ func (pr *process) launch(ctx context.Context, p sandbox.Process) error {
 		}
 	}
 	l.build()
-	reply, err := pr.c.init.Do(&program)
+	reply, err := pr.c.do(&program)
 	if err != nil {
 		return startError(p, err)
 	}
@@ -135,7 +136,7 @@ func (pr *process) connect(ctx context.Context, p sandbox.Process) (err error) {
 func (pr *process) carry(p sandbox.Process) {
 	pr.output.Fail = pr.killOnce
 	if !pr.tty { // whose end is told otherwise
-		pr.output.Late = func() { pr.c.within(pr.c.endPipes) }
+		pr.output.Late = pr.c.endPipes
 	}
 	if p.Stdin != nil {
 		pr.stdin = pr.c.init.Writer()
@@ -327,22 +328,44 @@ func (c *Container) restOfTerminal() (rest []byte) {
 	return rest
 }
 
-// endPipes moves what the pipes of a process still hold into others, of which nobody has the
-// other end: so they have one. Everybody who could write is dead.
-func (c *Container) endPipes() {
-	var p spawn.Program
-	for stream := 1; stream <= 2; stream++ {
-		fd, ends := spawn.FD(spawn.StreamFD(stream)), p.Bytes(make([]byte, 8))
-		read, write := p.Cell(ends, 0), p.Cell(ends, 4)
-		size := p.Call("F_GETPIPE_SZ", c.calls.fcntl, fd, spawn.Value(fGETPIPESZ)).AllowAny().Save() // an error of one that has ended
-		p.Call("pipe2", c.calls.pipe2, ends, spawn.Value(oCLOEXEC|oNONBLOCK))
-		p.Call("F_SETPIPE_SZ", c.calls.fcntl, write, spawn.Value(fSETPIPESZ), size).AllowAny()
-		p.Call("splice", c.calls.splice, fd, spawn.Value(0), write, spawn.Value(0), size, spawn.Value(spliceNONBLOCK)).AllowAny()
-		p.Call("close", c.calls.close, write)
-		p.Call("dup3", c.calls.dup3, read, fd, spawn.Value(oCLOEXEC))
-		p.Call("close", c.calls.close, read)
+// endPipesEvery is how often pipes are looked at that have no end yet.
+const endPipesEvery = 200 * time.Millisecond
+
+// endPipes has the pipes of a process end, of which somebody holds the other side who is dead,
+// until they have ended.
+func (c *Container) endPipes(ended <-chan struct{}) {
+	for left := []int{1, 2}; ; {
+		c.within(func() { left = slices.DeleteFunc(left, c.endPipe) })
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-ended:
+			return
+		case <-time.After(endPipesEvery):
+		}
 	}
-	_ = c.tell(&p) // an init that is gone has ended them
+}
+
+// endPipe has a pipe of which everything was read give its place to another, of which nobody has the
+// other side: so it has an end. It tells whether it has; what is still in it is read first, and where
+// there are no files to be had there are some later.
+func (c *Container) endPipe(stream int) bool {
+	fd := spawn.FD(spawn.StreamFD(stream))
+	var look, p spawn.Program
+	held := look.Answer(4)
+	look.Call("FIONREAD", c.calls.ioctl, fd, spawn.Value(fIONREAD), held).AllowAny() // an error of one that has ended
+	reply, err := c.init.Do(&look)
+	if err == nil && binary.NativeEndian.Uint32(held.Of(reply, 4)) > 0 {
+		return false
+	}
+	ends := p.Bytes(make([]byte, 8))
+	read := p.Cell(ends, 0)
+	p.Call("pipe2", c.calls.pipe2, ends, spawn.Value(oCLOEXEC|oNONBLOCK))
+	p.Call("close", c.calls.close, p.Cell(ends, 4))
+	p.Call("dup3", c.calls.dup3, read, fd, spawn.Value(oCLOEXEC))
+	p.Call("close", c.calls.close, read)
+	return c.tell(&p) == nil // an init that is gone has ended them
 }
 
 // killRest kills what is left in the container and waits until it is gone. What is

@@ -21,6 +21,22 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
+// TestSlowReader: what a program has written waits for its reader, however long.
+func TestSlowReader(t *testing.T) {
+	const size = 512<<10 + 50_000 // all that is on its way at a time, and the rest in the pipe
+	got := 0
+	w := start(t)
+	p := shell(fmt.Sprintf("head -c %d /dev/zero", size))
+	p.Stdout = writerFunc(func(b []byte) (int, error) {
+		time.Sleep(3 * endPipesEvery / 2)
+		got += len(b)
+		return len(b), nil
+	})
+	if exit, err := w.start(p).Wait(); err != nil || exit.Code != 0 || got != size {
+		t.Errorf("%d of %d bytes, %+v, %v", got, size, exit, err)
+	}
+}
+
 // TestHurry: the CPU limit is taken away before anything is killed, not after.
 func TestHurry(t *testing.T) {
 	var w *world

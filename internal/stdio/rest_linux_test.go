@@ -48,7 +48,7 @@ func TestOutputWithoutAnEnd(t *testing.T) {
 // What is no file of ours is seen to by who has it.
 func TestOutputThatIsLate(t *testing.T) {
 	r, w := io.Pipe()
-	o := stdio.Output{Fail: func() {}, Late: func() { w.Close() }}
+	o := stdio.Output{Fail: func() {}, Late: func(<-chan struct{}) { w.Close() }}
 	o.Copy(io.Discard, r)
 	if err := o.Wait(); err != nil {
 		t.Error(err)

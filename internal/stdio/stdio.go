@@ -54,8 +54,8 @@ type Output struct {
 	// Terminal says that what is read is a terminal.
 	Terminal bool
 	// Late is called by [Output.Wait] when a stream that is no file of ours does not end, and
-	// sees to it that it does; nil where they all do.
-	Late func()
+	// sees to it that it does, before ended is closed; nil where they all do.
+	Late func(ended <-chan struct{})
 
 	copies sync.WaitGroup
 	from   []io.Reader
@@ -158,19 +158,20 @@ const late = 200 * time.Millisecond
 // flight itself, through itself, and the kernel frees such a ring when some socket
 // is next closed on the machine (unix_gc, net/unix/garbage.c).
 func (o *Output) Wait() error {
-	ended := make(chan struct{})
+	ended, seen := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(late, func() {
-		defer close(ended)
-		if o.Late != nil {
-			o.Late()
-		}
+		defer close(seen)
 		for _, from := range o.from {
 			hurry(from)
 		}
+		if o.Late != nil {
+			o.Late(ended)
+		}
 	})
 	o.copies.Wait()
+	close(ended)
 	if !timer.Stop() {
-		<-ended
+		<-seen
 	}
 	return o.err
 }
