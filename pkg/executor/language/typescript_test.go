@@ -2,7 +2,11 @@ package language
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language/esbuild"
@@ -110,5 +114,23 @@ func TestTypeScriptWithoutBundle(t *testing.T) {
 	}
 	if _, err := newTypeScript().Plan(Toolchain{}, source("", "a.d.ts", ""), Resources{}); err == nil {
 		t.Error("declarations alone are a program")
+	}
+}
+
+// noFiles is a tree in which nothing can be opened.
+type noFiles struct {
+	sandbox.FileTree
+	err error
+}
+
+func (n noFiles) Open(string) (sandbox.File, error) { return nil, n.err }
+
+// Whether the compiler has made nothing, or nobody can tell, are two things.
+func TestBundleThatIsNotThere(t *testing.T) {
+	for _, err := range []error{fs.ErrNotExist, syscall.EAGAIN} {
+		_, got := bundlePath(noFiles{err: fmt.Errorf("open: %w", err)})
+		if _, nothing := errors.AsType[NothingToRun](got); nothing != errors.Is(err, fs.ErrNotExist) || !nothing && !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
 	}
 }
