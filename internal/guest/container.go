@@ -169,6 +169,11 @@ func (c *Container) remove(ctx context.Context) error {
 	return c.removed
 }
 
+// InitMemory is what init takes of the container's group, which the programs' limit
+// is not to pay for: its pages, what it carries of streams and files, and what the
+// kernel has for it, in bytes.
+const InitMemory = 1 << 20
+
 // patience is how long init may take to kill, with the little CPU time that programs
 // leave it. None has a hold of it; one that had found a way would gain no more.
 const patience = 15 * time.Second

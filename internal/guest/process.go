@@ -356,7 +356,10 @@ func (c *Container) endPipe(stream int) bool {
 	held := look.Answer(4)
 	look.Call("FIONREAD", c.calls.ioctl, fd, spawn.Value(fIONREAD), held).AllowAny() // an error of one that has ended
 	reply, err := c.init.Do(&look)
-	if err == nil && binary.NativeEndian.Uint32(held.Of(reply, 4)) > 0 {
+	if err != nil {
+		return ignoreGone(err) == nil // what an init has that is gone has ended
+	}
+	if binary.NativeEndian.Uint32(held.Of(reply, 4)) > 0 {
 		return false
 	}
 	ends := p.Bytes(make([]byte, 8))
@@ -365,7 +368,7 @@ func (c *Container) endPipe(stream int) bool {
 	p.Call("close", c.calls.close, p.Cell(ends, 4))
 	p.Call("dup3", c.calls.dup3, read, fd, spawn.Value(oCLOEXEC))
 	p.Call("close", c.calls.close, read)
-	return c.tell(&p) == nil // an init that is gone has ended them
+	return c.tell(&p) == nil
 }
 
 // killRest kills what is left in the container and waits until it is gone. What is

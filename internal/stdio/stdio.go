@@ -54,7 +54,7 @@ type Output struct {
 	// Terminal says that what is read is a terminal.
 	Terminal bool
 	// Late is called by [Output.Wait] when a stream that is no file of ours does not end, and
-	// sees to it that it does, before ended is closed; nil where they all do.
+	// sees to it that it does, at the latest until ended is closed; nil where they all do.
 	Late func(ended <-chan struct{})
 
 	copies sync.WaitGroup

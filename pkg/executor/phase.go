@@ -129,8 +129,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	case err != nil && cancelled(ctx, err), flushErr != nil:
 		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 	case errors.Is(err, sandbox.ErrOutOfMemory): // before it came to start
-		ph.exit.OOMKills = 1
-		ph.verdict, _ = ph.kernelSays(sandbox.Outcome{Exit: ph.exit})
+		ph.outOfMemory()
 	case err != nil:
 		ph.verdict = r.notStarted(step, err)
 		if unsupported := (*sandbox.UnsupportedError)(nil); errors.As(err, &unsupported) {

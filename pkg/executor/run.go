@@ -410,8 +410,7 @@ func (r *run) filledMemory() {
 	r.warnings = append(r.warnings, "files of the program are lost: they filled the memory that holds them")
 	last := r.phases[len(r.phases)-1]
 	if last.verdict.status == api.StatusOK {
-		last.exit.OOMKills = 1
-		last.verdict, _ = last.kernelSays(sandbox.Outcome{Exit: last.exit})
+		last.outOfMemory()
 	}
 }
 

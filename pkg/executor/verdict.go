@@ -104,6 +104,12 @@ func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 	return verdict{}, false
 }
 
+// outOfMemory is a phase of which nothing is left but that its memory ran out.
+func (ph *phase) outOfMemory() {
+	ph.exit.OOMKills = 1
+	ph.verdict, _ = ph.kernelSays(sandbox.Outcome{Exit: ph.exit})
+}
+
 func (ph *phase) timedOut(out sandbox.Outcome) verdict {
 	seconds := ph.limits.WallTime.Seconds()
 	message := fmt.Sprintf("Code execution timed out after %ss", decimal(seconds))

@@ -141,7 +141,9 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 		if i == 0 && ready == nil {
 			p.missed(c)
 		}
-		c.wanted, c.asked = c.wanted || i == 0, c.asked || i == 0
+		if i == 0 {
+			c.wanted, c.asked = true, true
+		}
 		if ready != nil {
 			c.owed++
 			fault.Point("ready container taken")

@@ -55,14 +55,11 @@ var (
 	}
 )
 
-// requires finds what may name them. What it finds wrongly is loaded for nothing.
-var requires = regexp.MustCompile(`(?:\brequire\s*\(|\bfrom\b|\bimport\b)\s*\(?\s*['"](?:node:)?([a-z_/]+)['"]`)
-
-// namedBuiltins are those of them that a source names.
+// namedBuiltins are those of them that a source names. What is found wrongly is loaded for nothing.
 func namedBuiltins(source []byte) []string {
 	var named []string
-	for _, m := range requires.FindAllSubmatch(source, maxImports) {
-		if name := string(m[1]); slices.Contains(nodeBuiltins, name) && !slices.Contains(named, name) {
+	for _, m := range specifiers.FindAllSubmatch(source, maxImports) {
+		if name := strings.TrimPrefix(string(m[1]), "node:"); slices.Contains(nodeBuiltins, name) && !slices.Contains(named, name) {
 			named = append(named, name)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/moby/api/types/container"
 
+	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -100,9 +101,6 @@ func (e *engine) setLimits(ctx context.Context, l sandbox.Limits) error {
 	return e.hold(ctx, l)
 }
 
-// initMemory is what is left for init and what the kernel keeps for it.
-const initMemory = 1 << 20
-
 // fits refuses a limit of memory below the files that the container has, which are
 // memory: version 1 of control groups takes none, and with version 2 the kernel would
 // kill init.
@@ -122,7 +120,7 @@ func (e *engine) fits(memory int64) error {
 		}
 		used += usage.BytesUsed
 	}
-	if used+initMemory <= memory {
+	if used+guest.InitMemory <= memory {
 		return nil
 	}
 	return &sandbox.UnsupportedError{

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/guest"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -195,11 +196,6 @@ func writeFile(name, value string) error {
 	return errors.Join(err, f.Close())
 }
 
-// initMemory is what init takes of the container's group, which the programs' limit
-// is not to pay for: its pages, what it carries of streams and files, and what the
-// kernel has for it, in bytes.
-const initMemory = 1 << 20
-
 // cpuQuotaV1 is the CPU limit of version 1.
 const cpuQuotaV1 = "cpu/cpu.cfs_quota_us"
 
@@ -208,7 +204,7 @@ const cpuQuotaV1 = "cpu/cpu.cfs_quota_us"
 func settingsV1(l sandbox.Limits) []setting {
 	memory, quota, processes := "-1", cgroup.NoQuota, "max"
 	if l.MemoryBytes > 0 {
-		memory = strconv.FormatInt(l.MemoryBytes+initMemory, 10)
+		memory = strconv.FormatInt(l.MemoryBytes+guest.InitMemory, 10)
 	}
 	if l.CPUs > 0 {
 		quota = strconv.FormatInt(int64(l.CPUs*cgroup.CPUPeriodUS), 10)
@@ -235,7 +231,7 @@ func settingsV1(l sandbox.Limits) []setting {
 func settingsV2(l sandbox.Limits) []setting {
 	memory, swap, quota, processes := "max", "max", "max", "max"
 	if l.MemoryBytes > 0 {
-		memory, swap = strconv.FormatInt(l.MemoryBytes+initMemory, 10), "0"
+		memory, swap = strconv.FormatInt(l.MemoryBytes+guest.InitMemory, 10), "0"
 	}
 	if l.CPUs > 0 {
 		quota = strconv.FormatInt(int64(l.CPUs*cgroup.CPUPeriodUS), 10)
