@@ -24,7 +24,14 @@ if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 	need_engine
 	start_test_engine "$work" suite
 fi
-# What takes half a minute to prepare is prepared once, and not in each suite.
-export SANDBOX_TEST_PREPARED=$work/prepared
-SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED go run -trimpath ./cmd/sandbox-run --lang go --code 'package main; func main() {}'
+# What takes long to link and to prepare is made once, and not in each suite; every user of
+# the tests may get there.
+chmod 711 "$work"
+CGO_ENABLED=0 go build -trimpath -o "$work/bin/" ./cmd/sandbox-run ./cmd/sandbox-server
+export SANDBOX_TEST_BINARY=$work/bin/sandbox-run SANDBOX_TEST_SERVER=$work/bin/sandbox-server SANDBOX_TEST_PREPARED=$work/prepared
+prepare() { SANDBOX_DATA_DIR=$SANDBOX_TEST_PREPARED "$SANDBOX_TEST_BINARY" --quiet --lang "$1" --code "$2"; }
+prepare go 'package main; func main() {}'
+for jdk in java java@17 java@25; do # those that are here
+	prepare "$jdk" 'class A { public static void main(String[] a) { } }' 2>/dev/null || true
+done
 go run -trimpath gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --hide-summary=output --raw-command -- scripts/gotest.sh "$@"

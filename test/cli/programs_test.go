@@ -65,19 +65,27 @@ func usual(dir string, every int) bool {
 // toolchainVersion is the version that a program of the language gets, empty if
 // there is no toolchain: its programs then fail with what sandbox-run says.
 func toolchainVersion(t *testing.T, lang string) string {
-	o := sandboxRun(t, "languages", "--json")
-	var listed struct {
-		Languages []struct{ Name, Version string }
-	}
-	if err := json.Unmarshal([]byte(o.stdout), &listed); err != nil {
-		t.Fatalf("sandbox-run languages: %v\n%s", err, o.stderr)
-	}
-	for _, l := range listed.Languages {
-		if l.Name == lang {
-			return l.Version
+	for _, tc := range listed(t, sandboxRun(t, "languages", "--json")) {
+		if tc.Name == lang {
+			return tc.Version
 		}
 	}
 	return ""
+}
+
+// toolchain is one that sandbox-run languages names.
+type toolchain struct {
+	Name, Version string
+	Available     bool
+}
+
+func listed(t *testing.T, o outcome) []toolchain {
+	t.Helper()
+	var list struct{ Languages []toolchain }
+	if err := json.Unmarshal([]byte(o.stdout), &list); err != nil {
+		t.Fatalf("sandbox-run languages: %v\n%s", err, o.stderr)
+	}
+	return list.Languages
 }
 
 // neededVersion reads the file needs: a line of comment that says why, and the

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"flag"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -205,9 +204,8 @@ func languagesOf(t *testing.T, u user) map[string]bool {
 		return nil
 	}
 	have := map[string]bool{}
-	for _, lang := range slices.Sorted(maps.Keys(ordinaryCases()[0].sources)) {
-		o := invocation{user: u, args: []string{"--lang", lang, "--code", ordinaryCases()[0].sources[lang]}}.run(t)
-		have[lang] = o.code != 127
+	for _, tc := range listed(t, invocation{user: u, args: []string{"languages", "--json"}}.run(t)) {
+		have[tc.Name] = have[tc.Name] || tc.Available
 	}
 	if !have["python"] {
 		t.Fatalf("the image %s has no Python", *engineImage)

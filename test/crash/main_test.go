@@ -75,6 +75,13 @@ func users(t *testing.T) (root, ordinary user) {
 				}
 			}
 		}
+		uid := os.Geteuid()
+		if u.as != nil {
+			uid = ordinaryUser
+		}
+		if err := testenv.Prepared(u.data(), uid); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.Chmod(u.home, 0o755); err != nil {
 			t.Fatal(err)
 		}

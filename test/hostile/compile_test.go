@@ -186,6 +186,9 @@ print("done")`
 	each(t, "B13", "One run changes, removes and makes files wherever it can in what compilers and interpreters share.", func(t *testing.T, c *combination) {
 		c.warm(t, "python")
 		for _, code := range []string{poison, find} {
+			if !*allOf {
+				code = strings.Replace(code, "n > 2000", "n > 400", 1)
+			}
 			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: code, TimeoutSeconds: 60})
 			if err != nil {
 				t.Fatal(err)

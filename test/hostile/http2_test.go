@@ -224,7 +224,7 @@ func TestRapidReset(t *testing.T) {
 		ask := fmt.Sprintf(`{"language":"bash","code":%q}`, hello["bash"])
 		get("POST", "/execute", ask)
 		before := resident(t, other)
-		for range 4 { // what a flood leaves for a while adds up
+		for range 1 + figures(3) { // what a flood leaves for a while adds up
 			for what, flood := range floods {
 				s := dial(t, other.server, roots)
 				var reading sync.WaitGroup

@@ -66,7 +66,7 @@ func (s *instance) descends(t *testing.T, req api.Request) {
 		t.Skip("an ordinary user's server forks no interpreters")
 	}
 	if !testenv.Within(30*time.Second, func() bool {
-		s.hammer(t, req, time.Second)
+		s.hammer(t, req, 250*time.Millisecond)
 		return s.ancestors(t) > 0
 	}) {
 		t.Fatal("a busy server has no ancestor")
@@ -85,7 +85,7 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 			req := api.Request{Language: "python", Code: string(source)}
 			want := ending(cold.run(t, req))
 			busy.descends(t, req)
-			for _, r := range busy.hammer(t, req, time.Second) {
+			for _, r := range busy.hammer(t, req, 250*time.Millisecond) {
 				if diff := cmp.Diff(want, ending(r)); diff != "" {
 					t.Fatalf("started, and + forked:\n%s", diff)
 				}
@@ -128,7 +128,7 @@ open("/tmp/left", "x"); open("left", "x")`
 	busy := started(t)
 	busy.descends(t, req)
 	seen := map[string]bool{}
-	for _, r := range busy.hammer(t, req, 2*time.Second) {
+	for _, r := range busy.hammer(t, req, time.Second) {
 		if r.Status != api.StatusOK {
 			t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
 		}
@@ -140,7 +140,7 @@ open("/tmp/left", "x"); open("left", "x")`
 		}
 	}
 	single := started(t, "SANDBOX_WARM=single-use")
-	single.hammer(t, req, 4*time.Second)
+	single.hammer(t, req, 2500*time.Millisecond)
 	if n := single.ancestors(t); n != 0 {
 		t.Errorf("%d ancestors of single use", n)
 	}

@@ -191,10 +191,7 @@ func TestWarmRunsAndLimits(t *testing.T) {
 // What is prepared before the first request is prepared: the first program in Java waits for
 // nothing, and what is not here is said.
 func TestWarmVerb(t *testing.T) {
-	data := t.TempDir() // where Go's standard library may be already, which takes half a minute
-	if err := testenv.Prepared(data, os.Geteuid()); err != nil {
-		t.Fatal(err)
-	}
+	data := t.TempDir()
 	warm := func(settings ...string) (stdout, stderr string, err error) {
 		var out, said bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), binary, "warm")

@@ -149,7 +149,7 @@ func TestCreateCancelled(t *testing.T) {
 		return len(list.Items)
 	}
 	before := left()
-	for wait := time.Duration(0); ; wait += wait/8 + time.Millisecond {
+	for wait := time.Duration(0); ; wait += wait/4 + 2*time.Millisecond {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		c, err := rt.Create(ctx, spec)
 		cancel()
@@ -233,7 +233,7 @@ func TestCancelledWhileInitStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	for range 10 { // init may be quicker, or the answer slower
+	for range 5 { // init may be quicker, or the answer slower
 		ctx, stop := context.WithCancel(t.Context())
 		cancel.Store(&stop)
 		c, err := rt.Create(ctx, spec)
