@@ -24,7 +24,7 @@ const faults = "internal/fault"
 var (
 	nothing = []string{}
 	// doors are where requests come in. Only commands and other doors know them.
-	doors = []string{"internal/cli/...", "internal/server/...", "internal/mcp/...", "internal/compat/..."}
+	doors = []string{"internal/cli/...", "internal/server/..."}
 )
 
 // rooms is read from the top; the first row that fits a package counts. A run
@@ -122,14 +122,6 @@ func rooms() []room {
 		{
 			path: "internal/server/...", may: []string{"pkg/...", "internal/..."}, never: doors[:1],
 			why: "a server has no command line",
-		},
-		{
-			path: "internal/mcp/...", may: []string{"pkg/...", "internal/..."}, never: doors[:2],
-			why: "it serves standard input as well, without the HTTP server",
-		},
-		{
-			path: "internal/compat/...", may: []string{"pkg/...", "internal/..."}, never: doors[:2],
-			why: "a drop-in surface is mounted by the server, not the other way round",
 		},
 		{
 			path: "internal/daemon/...", may: []string{"pkg/...", "internal/..."}, never: doors[:1],
@@ -248,13 +240,14 @@ func TestImportsSee(t *testing.T) {
 		{"internal/instance", "golang.org/x/sys/unix", true},
 		{"internal/instance", ours + "internal/kernel/cgroup", false},
 		{"internal/instance", ours + "pkg/sandbox", false},
-		{"internal/jobs", ours + "internal/store", true},
-		{"internal/jobs", ours + "internal/server", false},
+		{"internal/auth", ours + "internal/store", true},
+		{"internal/auth", ours + "internal/server", false},
 		{"internal/engine", ours + "internal/relay/relaytest", false},
 		{"internal/relay/relaytest", ours + "internal/relay", false},
 		{"internal/cli", ours + "internal/server", false},
-		{"internal/server", ours + "internal/compat/piston", true},
-		{"internal/compat/piston", ours + "internal/server", false},
+		{"internal/server", ours + "internal/cli", false},
+		{"internal/daemon", ours + "internal/server", true},
+		{"internal/daemon", ours + "internal/cli", false},
 		{"cmd/sandbox-run", ours + "internal/cli", true},
 		{"internal/cli", ours + "cmd/sandbox-run", false},
 		{"test/internal/doctest", ours + "pkg/api", false},

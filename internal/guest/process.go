@@ -25,7 +25,6 @@ type process struct {
 	c       *Container
 	pid     int
 	tty     bool
-	limits  sandbox.Limits
 	started time.Time
 	before  counters // of the container, when it started
 
@@ -56,7 +55,7 @@ func (c *Container) Start(ctx context.Context, p sandbox.Process) (sandbox.Runni
 	if p.Dir == "" {
 		p.Dir = sandbox.WorkspaceDir
 	}
-	pr := &process{c: c, tty: p.TTY != nil, limits: p.Limits, Ending: alive.NewEnding()}
+	pr := &process{c: c, tty: p.TTY != nil, Ending: alive.NewEnding()}
 	pr.before, _ = c.count()
 	pr.started = time.Now()
 	if err := pr.launch(ctx, p); err != nil {

@@ -9,7 +9,7 @@
 // Who makes the sockets depends on who makes the namespace. A container's init does,
 // where it is ours and no capability is left in it ([Outlet.Sockets], [Outlet.Open]).
 // In the namespace of another's container a thread of ours makes them, which takes
-// root ([Outlet.OpenIn], [Maker]).
+// root ([Maker]).
 //
 // Linux only; elsewhere the package is empty.
 package outlet

@@ -60,10 +60,10 @@ func thereAndBack(do func() error) error {
 	return err
 }
 
-// OpenIn makes the sockets in a container's network namespace and leads every address
+// openIn makes the sockets in a container's network namespace and leads every address
 // there to them. Nothing else may lead out of it, and no program run in it yet. It
 // takes root.
-func (o *Outlet) OpenIn(ns *os.File) error {
+func (o *Outlet) openIn(ns *os.File) error {
 	list, err := o.Sockets()
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (m *Maker) Open(p sandbox.NetworkPolicy, ns *os.File) (*Outlet, error) {
 	if o.redirect, err = m.redirects(); err != nil {
 		return nil, err
 	}
-	if err := o.OpenIn(ns); err != nil {
+	if err := o.openIn(ns); err != nil {
 		o.Close()
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (m *Maker) redirects() (bool, error) {
 		return false, err
 	}
 	defer o.Close()
-	err = o.OpenIn(ns)
+	err = o.openIn(ns)
 	var no *NoRedirectError
 	if err != nil && !errors.As(err, &no) {
 		return false, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
@@ -33,31 +34,31 @@ type metrics struct {
 func newMetrics(ledger *capacity.Ledger, runs *executor.Executor) *metrics {
 	// From what a waiting interpreter takes to the longest run.
 	buckets := []float64{.001, .002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 20, 60, 300}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	auto := promauto.With(registry)
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_runs_total",
+		registry: registry,
+		runs: auto.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_runs_total",
 			Help: "Runs that ended, by language and status."}, []string{"language", "status"}),
-		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_seconds", Buckets: buckets,
+		phases: auto.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_seconds", Buckets: buckets,
 			Help: "Wall clock of a phase, by language and status."}, []string{"phase", "language", "status"}),
-		memory: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_memory_bytes", Buckets: prometheus.ExponentialBuckets(1<<20, 2, 14),
+		memory: auto.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_phase_memory_bytes", Buckets: prometheus.ExponentialBuckets(1<<20, 2, 14),
 			Help: "Peak of memory of a phase, by language."}, []string{"phase", "language"}),
-		taken: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_containers_taken_total",
+		taken: auto.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_containers_taken_total",
 			Help: "Containers that runs have had, by language: warm ones were ready, cold ones were made then."}, []string{"language", "how"}),
-		queue: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_queue_seconds", Buckets: buckets,
+		queue: auto.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_queue_seconds", Buckets: buckets,
 			Help: "Time that a run waited for a place."}),
-		setup: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_setup_seconds", Buckets: buckets,
+		setup: auto.NewHistogram(prometheus.HistogramOpts{Name: "sandbox_setup_seconds", Buckets: buckets,
 			Help: "Time that making the container took."}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_http_requests_total",
+		requests: auto.NewCounterVec(prometheus.CounterOpts{Name: "sandbox_http_requests_total",
 			Help: "Requests, by route and status."}, []string{"route", "code"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_http_request_seconds", Buckets: buckets,
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{Name: "sandbox_http_request_seconds", Buckets: buckets,
 			Help: "Time from the header of a request to the end of its answer, by route."}, []string{"route"}),
+		containers: auto.NewCounter(prometheus.CounterOpts{Name: "sandbox_containers_total", Help: "Containers that were made for other servers."}),
 	}
-	m.containers = prometheus.NewCounter(prometheus.CounterOpts{Name: "sandbox_containers_total", Help: "Containers that were made for other servers."})
-	m.registry.MustRegister(m.containers)
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.runs, m.taken, m.phases, m.memory, m.queue, m.setup, m.requests, m.seconds)
 	gauge := func(name, help string, value func() float64) {
-		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
 	}
 	gauge("sandbox_running", "Runs that are going on.", func() float64 { return float64(ledger.Load().Running) })
 	gauge("sandbox_waiting", "Runs that wait for a place.", func() float64 { return float64(ledger.Load().Waiting) })

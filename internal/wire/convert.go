@@ -76,22 +76,19 @@ func files(in map[string]api.InputFile, uploads map[string][]byte) (map[string]e
 	out := make(map[string]executor.InputFile, len(in)+len(uploads))
 	for name, content := range uploads {
 		if _, twice := in[name]; twice {
-			return nil, Invalid(api.ProblemError{Pointer: filePointer(name), Detail: "the file comes twice"})
+			return nil, Invalid(api.ProblemError{Pointer: api.Pointer("files", name), Detail: "the file comes twice"})
 		}
 		out[name] = executor.InputFile{Content: content}
 	}
 	for name, f := range in {
 		content, err := f.Bytes()
 		if err != nil {
-			return nil, Invalid(api.ProblemError{Pointer: filePointer(name), Detail: err.Error()})
+			return nil, Invalid(api.ProblemError{Pointer: api.Pointer("files", name), Detail: err.Error()})
 		}
 		out[name] = executor.InputFile{Content: content}
 	}
 	return out, nil
 }
-
-// filePointer is the JSON pointer of a file.
-func filePointer(name string) string { return "/files/" + unsafe.Replace(safe.Replace(name)) }
 
 func collect(globs *[]string) []string {
 	if globs == nil {

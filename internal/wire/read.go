@@ -99,7 +99,7 @@ func upload(uploads map[string][]byte, part *multipart.Part, content []byte) err
 	case err != nil || name == "":
 		return malformed("a part files has no filename")
 	case twice:
-		return Invalid(api.ProblemError{Pointer: filePointer(name), Detail: "the file comes twice"})
+		return Invalid(api.ProblemError{Pointer: api.Pointer("files", name), Detail: "the file comes twice"})
 	case len(uploads) >= maxParts:
 		return Invalid(api.ProblemError{Pointer: "/files", Detail: fmt.Sprintf("more than %d files", maxParts)})
 	}

@@ -44,7 +44,7 @@ func encode(req api.Request) (body, error) {
 		}
 		content, err := req.Files[name].Bytes()
 		if err != nil {
-			return body{}, &RequestError{Pointer: pointer("files", name), Detail: err.Error()}
+			return body{}, &RequestError{Pointer: api.Pointer("files", name), Detail: err.Error()}
 		}
 		uploads = append(uploads, upload{name, content})
 	}
@@ -124,15 +124,10 @@ func texts(req api.Request) []text {
 		list("network/allow", req.Network.Allow)
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Env)) {
-		all = append(all, text{pointer("env", name), name}, text{pointer("env", name), req.Env[name]})
+		all = append(all, text{api.Pointer("env", name), name}, text{api.Pointer("env", name), req.Env[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Files)) {
-		all = append(all, text{pointer("files", name), name}, text{pointer("files", name), req.Files[name].Content})
+		all = append(all, text{api.Pointer("files", name), name}, text{api.Pointer("files", name), req.Files[name].Content})
 	}
 	return all
-}
-
-// pointer is the JSON pointer of an entry of an object.
-func pointer(object, name string) string {
-	return "/" + object + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

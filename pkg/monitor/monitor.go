@@ -12,13 +12,11 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// Interval is how often a live stream gets figures.
+// Interval is the time between samples, and how often a live stream gets figures.
 const Interval = 100 * time.Millisecond
 
 // Options say what to watch.
 type Options struct {
-	// Every is the time between samples; zero means [Interval].
-	Every time.Duration
 	// Disk reads how full the workspace is; nil is not watched.
 	Disk func() (sandbox.DiskUsage, error)
 	// OnSample receives the figures of each sample, from one goroutine; it may
@@ -45,16 +43,13 @@ type peaks struct{ memory, processes *int64 }
 
 // Watch begins to sample a process.
 func Watch(running sandbox.Running, opts Options) *Monitor {
-	if opts.Every == 0 {
-		opts.Every = Interval
-	}
 	m := &Monitor{running: running, opts: opts, started: time.Now(), quit: make(chan struct{})}
 	m.ended.Go(m.run)
 	return m
 }
 
 func (m *Monitor) run() {
-	tick := time.NewTicker(m.opts.Every)
+	tick := time.NewTicker(Interval)
 	defer tick.Stop()
 	for {
 		select {

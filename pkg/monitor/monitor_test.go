@@ -45,23 +45,16 @@ func now(memory, processes int64) sandbox.Metrics {
 func pointer[T any](v T) *T { return &v }
 
 func TestSamplesComeRegularly(t *testing.T) {
-	for name, tc := range map[string]struct {
-		every time.Duration
-		want  int
-	}{"by default": {0, 10}, "as asked": {250 * time.Millisecond, 4}} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var at []float64
-				m := Watch(&script{steps: []sandbox.Metrics{now(1, 1)}}, Options{Every: tc.every, OnSample: func(m api.Metrics) { at = append(at, *m.WallTimeS) }})
-				time.Sleep(time.Second + time.Millisecond)
-				m.Stop()
-				time.Sleep(time.Second)
-				if len(at) != tc.want || at[len(at)-1] != 1 {
-					t.Errorf("samples at %v, want %d in the first second and none later", at, tc.want)
-				}
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var at []float64
+		m := Watch(&script{steps: []sandbox.Metrics{now(1, 1)}}, Options{OnSample: func(m api.Metrics) { at = append(at, *m.WallTimeS) }})
+		time.Sleep(time.Second + time.Millisecond)
+		m.Stop()
+		time.Sleep(time.Second)
+		if len(at) != 10 || at[len(at)-1] != 1 {
+			t.Errorf("samples at %v, want 10 in the first second and none later", at)
+		}
+	})
 }
 
 func TestPeaksOfSamples(t *testing.T) {

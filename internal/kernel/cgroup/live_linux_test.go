@@ -1,7 +1,6 @@
 package cgroup
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -316,20 +315,6 @@ func TestStatsAndKillOfADeletedGroup(t *testing.T) {
 	if _, ok := g.V2Dir(); ok || len(g.TasksFiles()) > 0 {
 		t.Error("descriptors of a deleted group")
 	}
-}
-
-func TestWaitEmptyHonoursContext(t *testing.T) {
-	h := live(t)
-	g := create(t, h, "wait", Limits{})
-	cmd := again("sleep")
-	startIn(t, g, cmd)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if err := g.WaitEmpty(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("WaitEmpty: %v", err)
-	}
-	kill(t, g)
-	_ = cmd.Wait()
 }
 
 // A quota that the kernel refuses comes after directories and limits that

@@ -13,5 +13,5 @@
 // What a kernel knows of Landlock is a number, its ABI, which grows. A right
 // that the ruleset handles is denied everywhere but where a rule grants it; one
 // that it does not handle, or that the kernel has never heard of, is not denied
-// at all. So an older ABI means a weaker wall, and [Ruleset.Gaps] says where.
+// at all. So an older ABI means a weaker wall.
 package landlock

@@ -34,8 +34,6 @@ type Ruleset struct {
 	// Attr is struct landlock_ruleset_attr, of the size that the ABI has.
 	Attr  []byte
 	Paths []PathRule
-	// Gaps say, one each, what the rules imply and this ABI cannot hold.
-	Gaps []string
 }
 
 // PathRule grants rights on a file, or on a directory and all below.
@@ -59,7 +57,7 @@ func (r Rules) Build(abi int) (Ruleset, error) {
 	if abi < 1 {
 		return Ruleset{}, fmt.Errorf("landlock: this kernel has none (ABI %d): it needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK, enabled at boot", abi)
 	}
-	set := Ruleset{Attr: r.attr(abi), Gaps: r.gaps(abi)}
+	set := Ruleset{Attr: r.attr(abi)}
 	grants := []struct {
 		paths  []string
 		access uint64
@@ -126,27 +124,4 @@ func (r Rules) scopes() uint64 {
 		scopes |= ScopeAbstractUnixSocket
 	}
 	return scopes
-}
-
-// gaps names what stays open. Moving files between directories is not among
-// them: before ABI 2 the kernel denies it altogether.
-func (r Rules) gaps(abi int) []string {
-	wants := []struct {
-		asked bool
-		abi   int
-		what  string
-	}{
-		{true, abiTruncate, "files outside can be truncated (Linux 6.2 denies it)"},
-		{r.DenyTCP, abiNet, "TCP can be bound and connected (Linux 6.7 denies it)"},
-		{true, abiIoctlDev, "devices can be controlled by ioctl (Linux 6.10 denies it)"},
-		{r.ScopeSignals, abiScope, "signals reach processes outside (Linux 6.12 denies it)"},
-		{r.ScopeAbstractUnix, abiScope, "abstract sockets outside can be connected (Linux 6.12 denies it)"},
-	}
-	var gaps []string
-	for _, w := range wants {
-		if w.asked && abi < w.abi {
-			gaps = append(gaps, w.what)
-		}
-	}
-	return gaps
 }

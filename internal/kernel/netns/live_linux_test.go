@@ -391,9 +391,6 @@ func TestHostSettings(t *testing.T) {
 // An error names the step, and a second set of rules is one.
 func TestStepError(t *testing.T) {
 	r := newRoom(t, netns.RouteSocket(), netns.FilterSocket())
-	if err := netns.Up(r.files[0]); err != nil {
-		t.Error(err)
-	}
 	if err := netns.RouteAll(r.files[0]); err != nil {
 		t.Error(err)
 	}

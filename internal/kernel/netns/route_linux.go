@@ -9,9 +9,6 @@ import (
 // loopback is the index of lo, the first interface of every namespace.
 const loopback = 1
 
-// Up brings the namespace's loopback up. The socket is [RouteSocket].
-func Up(route *os.File) error { return carryOut(route, []request{linkUp()}) }
-
 // RouteAll brings the loopback up and makes every address one of the
 // namespace's own: whatever a program connects to ends in this namespace, at
 // one of our listeners or at none. The socket is [RouteSocket].

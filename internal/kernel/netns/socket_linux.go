@@ -62,8 +62,7 @@ func (s Socket) setUp(fd int) error {
 // Option is a socket option, an int.
 type Option struct{ Level, Name, Value int }
 
-// RouteSocket is what [Up] and [RouteAll] talk through. It is needed no more
-// afterwards.
+// RouteSocket is what [RouteAll] talks through. It is needed no more afterwards.
 func RouteSocket() Socket {
 	return Socket{Name: "the socket for routes", Family: unix.AF_NETLINK, Type: unix.SOCK_RAW, Protocol: unix.NETLINK_ROUTE}
 }

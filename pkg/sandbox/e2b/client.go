@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"sync"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // client speaks HTTP with the service.
@@ -177,9 +179,9 @@ func (e *envd) request(op, method, path, user string) request {
 	return request{where: where{op: op, sandbox: e.id, envd: true, secrets: []Secret{e.options.APIKey, e.token, e.traffic}}, method: method, url: e.base + path, header: h}
 }
 
-// unary calls one method of one of envd's services.
-func (e *envd) unary(ctx context.Context, op, method, user string, in, out any) error {
-	_, err := e.call(ctx, e.request(op, http.MethodPost, method, user), in, out)
+// unary calls one method of one of envd's services, as the user of programs.
+func (e *envd) unary(ctx context.Context, op, method string, in, out any) error {
+	_, err := e.call(ctx, e.request(op, http.MethodPost, method, sandbox.UserName), in, out)
 	return err
 }
 

@@ -72,7 +72,6 @@ type newSandbox struct {
 	Internet   bool              `json:"allow_internet_access"`
 	Network    networkBody       `json:"network"`
 	Metadata   map[string]string `json:"metadata"`
-	EnvVars    map[string]string `json:"envVars,omitempty"`
 }
 
 // create makes the sandbox and the world in it.

@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 			var err error
 			if tc.envd {
 				e := &envd{client: rt.client, id: "i1", base: rt.client.options.SandboxURL, token: NewSecret("access-secret"), traffic: NewSecret("traffic-secret")}
-				err = e.unary(t.Context(), "do it", "/x", "u", struct{}{}, nil)
+				err = e.unary(t.Context(), "do it", "/x", struct{}{}, nil)
 			} else {
 				_, err = rt.client.control(t.Context(), "do it", http.MethodGet, "/sandboxes/i1", "i1", nil, nil)
 			}

@@ -97,7 +97,7 @@ func TestCreateLeavesNothing(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	s := e2btest.Start(t)
-	rt := open(t, s, e2b.Options{Templates: map[string]string{"mine": "no-such-template"}})
+	rt := open(t, s, e2b.Options{Template: "no-such-template"})
 	defer rt.Close()
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
@@ -123,7 +123,6 @@ func TestUnsupported(t *testing.T) {
 		}
 	}
 	spec := small
-	spec.Image = "mine"
 	if _, err := rt.Create(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "Template 'no-such-template' not found") {
 		t.Error(err)
 	}

@@ -90,7 +90,7 @@ func (t *fileTree) within() (context.Context, context.CancelFunc) {
 func (t *fileTree) call(method string, in, out any) error {
 	ctx, cancel := t.within()
 	defer cancel()
-	return t.c.envd.unary(ctx, "look after files", "/filesystem.Filesystem/"+method, sandbox.UserName, in, out)
+	return t.c.envd.unary(ctx, "look after files", "/filesystem.Filesystem/"+method, in, out)
 }
 
 type pathBody struct {

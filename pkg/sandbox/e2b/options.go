@@ -34,10 +34,8 @@ type Options struct {
 	APIKey     Secret
 	APIKeyFile string
 	// Template is what a container without an image is made from; empty means
-	// [DefaultTemplate]. Templates has those of images, and of languages; an image
-	// that is not there is a template's own name.
-	Template  string
-	Templates map[string]string
+	// [DefaultTemplate]. An image is a template's own name.
+	Template string
 	// HTTPClient carries the requests; nil means one of our own. Its Timeout is
 	// not used, and no redirect is followed: it would take the key along.
 	HTTPClient *http.Client

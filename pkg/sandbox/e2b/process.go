@@ -344,7 +344,7 @@ func (pr *process) Resize(rows, cols uint16) error {
 		Process selector  `json:"process"`
 		PTY     ptyConfig `json:"pty"`
 	}{selector{pr.number()}, ptyConfig{ptySize{Cols: uint32(cols), Rows: uint32(rows)}}}
-	return pr.c.envd.unary(pr.c.alive, "resize the terminal", "/process.Process/Update", sandbox.UserName, body, nil)
+	return pr.c.envd.unary(pr.c.alive, "resize the terminal", "/process.Process/Update", body, nil)
 }
 
 // selector names a process of envd's.

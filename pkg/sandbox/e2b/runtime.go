@@ -85,11 +85,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 
 // template is what a container is made from.
 func (r *Runtime) template(spec sandbox.Spec) string {
-	o := r.client.options
-	if spec.Image != "" {
-		return cmp.Or(o.Templates[spec.Image], spec.Image)
-	}
-	return cmp.Or(o.Templates[spec.Language], o.Template)
+	return cmp.Or(spec.Image, r.client.options.Template)
 }
 
 // Create implements [sandbox.Runtime].

@@ -195,7 +195,7 @@ func (pr *process) feed() {
 		return
 	}
 	body := map[string]selector{"process": {pr.number()}}
-	_ = pr.c.envd.unary(pr.ctx, "close standard input", "/process.Process/CloseStdin", sandbox.UserName, body, nil)
+	_ = pr.c.envd.unary(pr.ctx, "close standard input", "/process.Process/CloseStdin", body, nil)
 }
 
 func (pr *process) number() uint32 {

@@ -63,9 +63,9 @@ func (f flavour) command(state string, args ...string) []string {
 	return append(append(all, "--root", state), args...)
 }
 
-// run runs the runtime for a call that answers at once.
-func (f flavour) run(ctx context.Context, state string, args ...string) error {
-	_, err := f.output(ctx, f.command(state, args...)...)
+// delete has the runtime kill and forget a container.
+func (f flavour) delete(ctx context.Context, state, id string) error {
+	_, err := f.output(ctx, f.command(state, "delete", "--force", id)...)
 	return err
 }
 
@@ -87,7 +87,7 @@ func (f flavour) output(ctx context.Context, all ...string) (string, error) {
 	cmd.Env = environment()
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 200 * time.Millisecond // it has ended, and said all
 	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		return "", fmt.Errorf("%s: %w: %s", strings.Join(all, " "), err, said.String())
 	}

@@ -318,7 +318,7 @@ func (e *engine) remove(ctx context.Context) error {
 	case <-e.exited:
 	case <-time.After(removeTimeout):
 		// A runtime that hangs does not heed its own command either.
-		_ = e.r.delete(ctx, e.b.id)
+		_ = e.r.flavour.delete(ctx, e.r.state, e.b.id)
 		err = killBundle(e.b.dir)
 		<-e.exited
 	}
@@ -333,11 +333,6 @@ func (e *engine) remove(ctx context.Context) error {
 		e.r.leftovers.Store(true)
 	}
 	return err
-}
-
-// delete has the runtime kill and forget a container.
-func (r *Runtime) delete(ctx context.Context, id string) error {
-	return r.flavour.run(ctx, r.state, "delete", "--force", id)
 }
 
 // isolation is what stands around every container.
@@ -476,7 +471,7 @@ func reclaimDir(f flavour, dir, name string) (removed []string, err error) {
 		// It may have been another runtime's, or one that is not here any more: then this
 		// one does not know it, which is no error.
 		if f.program != "" {
-			_ = f.run(context.Background(), filepath.Join(dir, stateDir), "delete", "--force", id)
+			_ = f.delete(context.Background(), filepath.Join(dir, stateDir), id)
 		}
 		if err := errors.Join(killBundle(filepath.Join(dir, id)), removeGroups(id)); err != nil {
 			return removed, err
