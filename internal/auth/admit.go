@@ -3,6 +3,8 @@ package auth
 import (
 	"sync"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/store"
 )
 
 // LimitKind says which limit was reached.
@@ -28,11 +30,8 @@ type LimitError struct {
 
 func (e *LimitError) Error() string { return e.Detail }
 
-// Admit asks whether a key may start a run now. When it may, the caller must
-// call release at the end, with the CPU time that was used; calling it again
-// does nothing. Zero means that nothing ran, because something else refused it:
-// then no run is charged. A run whose CPU time is unknown is released with its
-// wall time.
+// Admit asks whether a key may start a run now. When it may, the caller must release
+// the run at the end.
 //
 // Every call counts for the rate. The quota of CPU time is checked before a run
 // and charged after it, so that runs side by side may end above it; runs under
@@ -40,16 +39,51 @@ func (e *LimitError) Error() string { return e.Detail }
 //
 // A principal without limits, as the zero value is, is always admitted. The error
 // is a [*LimitError].
-func (a *Authenticator) Admit(p Principal) (release func(cpuSeconds float64), err error) {
+func (a *Authenticator) Admit(p Principal) (*Run, error) {
 	m := a.meter(p.KeyID)
 	day, refused := m.admit(p.Limits, time.Now())
 	if refused != nil {
 		return nil, refused
 	}
-	var once sync.Once
-	return func(cpuSeconds float64) {
-		once.Do(func() { m.release(day, cpuSeconds) })
-	}, nil
+	return &Run{meter: m, day: day}, nil
+}
+
+// Run is what a key was admitted for. A nil one is of nobody who has limits. It is safe for
+// concurrent use.
+type Run struct {
+	meter *meter
+	once  sync.Once
+
+	// Under the lock of the meter:
+	day int64
+	ran bool
+}
+
+// Spend charges CPU time that was used; where that is unknown, the wall time.
+func (r *Run) Spend(cpuSeconds float64) {
+	if r != nil && cpuSeconds > 0 {
+		r.meter.spend(r, cpuSeconds)
+	}
+}
+
+// Continue asks whether a run that has spent something may go on to more. On another day it is
+// another run, of that one. The error is a [*LimitError].
+func (r *Run) Continue(l store.KeyLimits) error {
+	if r == nil {
+		return nil
+	}
+	if refused := r.meter.goOn(r, l, time.Now()); refused != nil {
+		return refused
+	}
+	return nil
+}
+
+// Release ends the run; further calls do nothing. One that has spent nothing, because something
+// else refused it, is not charged.
+func (r *Run) Release() {
+	if r != nil {
+		r.once.Do(func() { r.meter.release(r) })
+	}
 }
 
 // meter returns the meter of a key. Meters stay as long as the process, so that

@@ -11,15 +11,15 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/store"
 )
 
-// admit returns the release function, or what is refused.
+// admit returns what ends a run that has used something, or what is refused.
 func admit(t *testing.T, a *Authenticator, l store.KeyLimits) (func(float64), *LimitError) {
 	t.Helper()
-	release, err := a.Admit(Principal{KeyID: "k", Limits: l})
+	run, err := a.Admit(Principal{KeyID: "k", Limits: l})
 	refused, _ := errors.AsType[*LimitError](err)
-	if (release == nil) == (err == nil) || err != nil && refused == nil {
-		t.Fatalf("release is there: %v, error: %v", release != nil, err)
+	if (run == nil) == (err == nil) || err != nil && refused == nil {
+		t.Fatalf("the run is there: %v, error: %v", run != nil, err)
 	}
-	return release, refused
+	return func(cpuSeconds float64) { run.Spend(cpuSeconds); run.Release() }, refused
 }
 
 func mustAdmit(t *testing.T, a *Authenticator, l store.KeyLimits) func(float64) {

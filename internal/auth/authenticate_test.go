@@ -109,10 +109,11 @@ func BenchmarkAuthenticate(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		release, err := a.Admit(p)
+		run, err := a.Admit(p)
 		if err != nil {
 			b.Fatal(err)
 		}
-		release(1)
+		run.Spend(1)
+		run.Release()
 	}
 }

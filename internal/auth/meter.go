@@ -28,9 +28,7 @@ type meter struct {
 func (m *meter) admit(l store.KeyLimits, now time.Time) (day int64, refused *LimitError) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if today := dayOf(now); today > m.day {
-		m.day, m.underWay, m.runs, m.cpuSeconds = today, 0, 0, 0
-	}
+	m.turn(now)
 	if refused := m.check(l, now); refused != nil {
 		return 0, refused
 	}
@@ -39,18 +37,46 @@ func (m *meter) admit(l store.KeyLimits, now time.Time) (day int64, refused *Lim
 	return m.day, nil
 }
 
-// release ends a run that began on a day.
-func (m *meter) release(day int64, cpuSeconds float64) {
+// turn begins the day, if it is another.
+func (m *meter) turn(now time.Time) {
+	if today := dayOf(now); today > m.day {
+		m.day, m.underWay, m.runs, m.cpuSeconds = today, 0, 0, 0
+	}
+}
+
+// spend charges CPU time, unless the day of the run is over.
+func (m *meter) spend(r *Run, cpuSeconds float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.ran = true
+	if r.day == m.day {
+		m.cpuSeconds += cpuSeconds
+	}
+}
+
+// goOn tells whether there is something left for a run, which is one of today from then on.
+func (m *meter) goOn(r *Run, l store.KeyLimits, now time.Time) *LimitError {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.turn(now)
+	if r.day != m.day {
+		r.day = m.day
+		m.underWay++
+	}
+	return m.checkCPU(l, now)
+}
+
+// release ends a run.
+func (m *meter) release(r *Run) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.running--
-	if day != m.day {
+	if r.day != m.day {
 		return
 	}
 	m.underWay--
-	if cpuSeconds > 0 {
+	if r.ran {
 		m.runs++
-		m.cpuSeconds += cpuSeconds
 	}
 }
 
@@ -58,8 +84,7 @@ func (m *meter) check(l store.KeyLimits, now time.Time) *LimitError {
 	if refused := m.checkRate(l, now); refused != nil {
 		return refused
 	}
-	midnight := startOf(dayOf(now) + 1).Sub(now)
-	again := "counting begins again at 00:00 UTC, in " + midnight.Round(time.Second).String()
+	midnight, again := tomorrow(now)
 	switch {
 	case l.Concurrency > 0 && m.running >= l.Concurrency:
 		return &LimitError{LimitConcurrency, time.Second, fmt.Sprintf(
@@ -67,12 +92,24 @@ func (m *meter) check(l store.KeyLimits, now time.Time) *LimitError {
 	case l.RunsPerDay > 0 && m.runs+m.underWay >= l.RunsPerDay:
 		return &LimitError{LimitRuns, midnight, fmt.Sprintf(
 			"this API key may start %d runs a day, and has started %d today: %s", l.RunsPerDay, m.runs+m.underWay, again)}
-	case l.CPUSecondsPerDay > 0 && m.cpuSeconds >= l.CPUSecondsPerDay:
-		return &LimitError{LimitCPU, midnight, fmt.Sprintf(
-			"this API key may use %s CPU-seconds a day, and has used %.1f today: %s",
-			strconv.FormatFloat(l.CPUSecondsPerDay, 'f', -1, 64), m.cpuSeconds, again)}
 	}
-	return nil
+	return m.checkCPU(l, now)
+}
+
+func (m *meter) checkCPU(l store.KeyLimits, now time.Time) *LimitError {
+	if l.CPUSecondsPerDay == 0 || m.cpuSeconds < l.CPUSecondsPerDay {
+		return nil
+	}
+	midnight, again := tomorrow(now)
+	return &LimitError{LimitCPU, midnight, fmt.Sprintf(
+		"this API key may use %s CPU-seconds a day, and has used %.1f today: %s",
+		strconv.FormatFloat(l.CPUSecondsPerDay, 'f', -1, 64), m.cpuSeconds, again)}
+}
+
+// tomorrow is how far away it is, and the words for it.
+func tomorrow(now time.Time) (midnight time.Duration, again string) {
+	midnight = startOf(dayOf(now) + 1).Sub(now)
+	return midnight, "counting begins again at 00:00 UTC, in " + midnight.Round(time.Second).String()
 }
 
 // checkRate takes a token, or tells when there will be one.

@@ -62,6 +62,41 @@ func TestMidnight(t *testing.T) {
 	})
 }
 
+// A run that goes on after midnight, to more than it was admitted with, is one of the new day.
+func TestGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := meters(t, store.Figures{})
+		l := store.KeyLimits{RunsPerDay: 1, CPUSecondsPerDay: 3}
+		run, err := a.Admit(Principal{KeyID: "k", Limits: l})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Spend(2)
+		if err := run.Continue(l); err != nil {
+			t.Error(err)
+		}
+		run.Spend(2)
+		if err := run.Continue(l); err == nil {
+			t.Error("it goes on with 4 of 3 CPU-seconds")
+		}
+		time.Sleep(24 * time.Hour)
+		if err := run.Continue(l); err != nil {
+			t.Errorf("the next day: %v", err)
+		}
+		if _, refused := admit(t, a, l); refused == nil || refused.Kind != LimitRuns {
+			t.Errorf("beside it: %v", refused)
+		}
+		run.Release()
+		run.Release()
+		var nobodys *Run
+		nobodys.Spend(1)
+		nobodys.Release()
+		if err := nobodys.Continue(l); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // What a key used today is asked from midnight UTC on, in whatever time zone.
 func TestUsageIsAskedFromMidnight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -126,5 +126,18 @@ type Grant struct {
 	once   sync.Once
 }
 
+// Grow has the grant hold as much memory, if there is so much now: who holds something waits
+// for nobody, who may wait for him. Else the grant stays as it is, and the error is a
+// [*FullError] or a [*TooLargeError]. It is not for use beside Release.
+func (g *Grant) Grow(memoryBytes int64) error {
+	if memoryBytes > g.ledger.limits.MemoryBytes {
+		return &TooLargeError{memoryBytes, g.ledger.limits.MemoryBytes}
+	}
+	if more := memoryBytes - g.demand.MemoryBytes; more > 0 {
+		return g.ledger.grow(g, more)
+	}
+	return nil
+}
+
 // Release gives back what the run took. Further calls do nothing.
 func (g *Grant) Release() { g.once.Do(func() { g.ledger.release(g) }) }

@@ -36,6 +36,49 @@ func mustNot(t *testing.T, l *capacity.Ledger, tenant string, memory int64) {
 	}
 }
 
+// A grant grows by what is free, or stays as it is; what has passed another takes nothing from it.
+func TestGrow(t *testing.T) {
+	l := capacity.New(capacity.Limits{Runs: 4, MemoryBytes: 100 * mib, Queue: 2})
+	grown := func(g *capacity.Grant, memory int64, want any) {
+		t.Helper()
+		before := l.Load()
+		switch err := g.Grow(memory); {
+		case want == nil && err != nil, want != nil && !errors.As(err, want):
+			t.Errorf("%d MiB: %v", memory/mib, err)
+		case err != nil && l.Load() != before:
+			t.Errorf("%d MiB: %+v was %+v", memory/mib, l.Load(), before)
+		}
+	}
+	a := must(t, l, "a", 10*mib)
+	grown(a, 101*mib, new(*capacity.TooLargeError))
+	grown(a, 100*mib, nil)
+	grown(a, 50*mib, nil) // it has them
+	if got := l.Load(); got != (capacity.Load{Running: 1, MemoryBytes: 100 * mib}) {
+		t.Errorf("load %+v", got)
+	}
+	a.Release()
+	a, b := must(t, l, "a", 40*mib), must(t, l, "b", 30*mib)
+	grown(b, 61*mib, new(*capacity.FullError))
+	grown(b, 60*mib, new(*capacity.FullError)) // the last eighth is the other's
+	grown(b, 40*mib, nil)
+	waiting := make(chan *capacity.Grant, 1)
+	go func() { waiting <- must(t, l, "c", 30*mib) }()
+	for l.Load().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	passes := must(t, l, "b", 5*mib)
+	grown(passes, 6*mib, new(*capacity.FullError))
+	a.Release()
+	c := <-waiting
+	grown(passes, 6*mib, nil)
+	for _, g := range []*capacity.Grant{b, c, passes} {
+		g.Release()
+	}
+	if got := l.Load(); got != (capacity.Load{}) {
+		t.Errorf("load %+v", got)
+	}
+}
+
 func TestPlacesAndMemory(t *testing.T) {
 	l := capacity.New(capacity.Limits{Runs: 2, MemoryBytes: 100 * mib})
 	a := must(t, l, "", 60*mib)

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -11,7 +12,6 @@ const remembered = time.Minute
 
 // tenant is the share of one tenant.
 type tenant struct {
-	name    string
 	running int
 	memory  int64 // bytes granted
 	waiting []*waiter
@@ -85,6 +85,24 @@ func (l *Ledger) release(g *Grant) {
 	l.advance()
 }
 
+// grow adds to a grant. One that has passed another takes nothing more of what that waits for.
+func (l *Ledger) grow(g *Grant, more int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.tenants[g.demand.Tenant]
+	alone := l.load.Running == 1
+	if l.load.MemoryBytes+more > l.limits.MemoryBytes || !alone && !l.modest(t, more) || g.passed && len(l.turns) > 0 {
+		return &FullError{Reason: fmt.Sprintf("%d MiB of memory more are not free; try again later", more>>20), RetryAfter: time.Second}
+	}
+	g.demand.MemoryBytes += more
+	t.memory += more
+	l.load.MemoryBytes += more
+	if g.passed {
+		l.passed += more
+	}
+	return nil
+}
+
 // advance grants what fits, in turns between tenants. A tenant over its share is
 // passed over. A run that only its memory holds up keeps its turn, or a large one
 // would never start: others pass it as long as all that pass fit beside it, so that
@@ -94,7 +112,7 @@ func (l *Ledger) advance() {
 	for i := 0; i < len(l.turns); i++ {
 		t := l.turns[i]
 		w := t.waiting[0]
-		if !l.place(t) || !l.modest(t, w) {
+		if !l.place(t) || !l.modest(t, w.demand.MemoryBytes) {
 			continue
 		}
 		if l.load.MemoryBytes+w.demand.MemoryBytes > l.limits.MemoryBytes {
@@ -144,23 +162,23 @@ func (l *Ledger) free(all, taken, has int) bool {
 
 // modest is the same for memory. A tenant that has nothing may have more than its
 // share at once, but the last eighth only when nobody runs.
-func (l *Ledger) modest(t *tenant, w *waiter) bool {
+func (l *Ledger) modest(t *tenant, memory int64) bool {
 	most := l.limits.MemoryBytes / 8 * 7
 	switch {
 	case len(l.tenants) == 1 || l.load.Running == 0:
 		return true
-	case t.memory+w.demand.MemoryBytes <= l.limits.MemoryBytes/int64(len(l.tenants)):
+	case t.memory+memory <= l.limits.MemoryBytes/int64(len(l.tenants)):
 		return true
 	case t.running == 0:
-		return w.demand.MemoryBytes <= most
+		return memory <= most
 	}
-	return l.load.MemoryBytes+w.demand.MemoryBytes <= most
+	return l.load.MemoryBytes+memory <= most
 }
 
 func (l *Ledger) tenant(name string) *tenant {
 	t, ok := l.tenants[name]
 	if !ok {
-		t = &tenant{name: name}
+		t = &tenant{}
 		l.tenants[name] = t
 	}
 	t.last = time.Now()

@@ -210,8 +210,10 @@ func FuzzEnviron(f *testing.F) {
 func TestMisspelt(t *testing.T) {
 	warnings := misspelt(map[string]string{
 		"SANDBOX_TIMEOUT_SECS": "1", "SANDBOX_COLOUR": "x", "SANDBOX_PORT": "1", "SANDBOX_DOCKER_IMAGE_GO": "x", "SANDBOX_MEMORY": "1", "SANDBOX_PIDS": "1",
+		"SANDBOX_CLUSTER": "x",
 	})
 	want := []string{
+		"SANDBOX_CLUSTER has no effect in this version",
 		"SANDBOX_MEMORY is not known and has no effect: did you mean SANDBOX_MEMORY_MB?",
 		"SANDBOX_TIMEOUT_SECS is not known and has no effect: did you mean SANDBOX_TIMEOUT_SEC?",
 	}

@@ -67,16 +67,18 @@ func unknown(env map[string]string) error {
 	return nil
 }
 
-// misspelt warns of variables that are nearly one that is read here, in
-// alphabetical order.
+// misspelt warns of variables that do nothing here, though they are of this project or nearly
+// one that is read, in alphabetical order.
 func misspelt(env map[string]string) []string {
 	known := knownNames(env)
 	var warnings []string
 	for name := range env {
-		if slices.Contains(known, name) || slices.Contains(laterVariables(), name) {
+		if slices.Contains(known, name) {
 			continue
 		}
-		if near := nearest.Words(name, known); len(near) > 0 {
+		if slices.Contains(laterVariables(), name) {
+			warnings = append(warnings, name+" has no effect in this version")
+		} else if near := nearest.Words(name, known); len(near) > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s is not known and has no effect: did you mean %s?", name, near[0]))
 		}
 	}

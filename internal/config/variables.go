@@ -149,8 +149,8 @@ func parseRange(s, what string, most int64) (int64, error) {
 	return n, nil
 }
 
-// laterVariables belong to other programs and features of this project. They
-// are neither read here nor taken for misspellings.
+// laterVariables belong to features of this project that are not there yet: the contract names
+// them, and nothing reads them.
 func laterVariables() []string {
 	return []string{
 		"SANDBOX_STORE_CODE", "SANDBOX_ARTIFACTS_DIR", "SANDBOX_NPM_REGISTRY",

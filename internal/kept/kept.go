@@ -12,7 +12,8 @@
 //
 // An archive has regular files, directories and symbolic links, within bounds, or is
 // refused as a whole. A directory appears by a rename, when it is complete. What was not used for
-// longest makes room for the next, unless a container has it.
+// longest makes room for the next, unless a container has it: the size of what is in use is locked,
+// since the directory may be that of more than one server.
 package kept
 
 import (
@@ -104,7 +105,7 @@ type Store struct {
 	limits Limits
 
 	mu      sync.Mutex
-	entries map[string]*entry // by path
+	entries map[string]*entry // by path; what is there is looked up, another server may change it
 	uploads map[string]int64  // by tenant
 	sent    int64             // uploads of all
 }
@@ -149,19 +150,46 @@ func (s *Store) Close() error { return s.root.Close() }
 // read finds what is there, and removes what is no use any more.
 func (s *Store) read() error {
 	_, _ = reclaim(s.root) // gc says what is in the way
+	useless, err := s.look()
+	for _, name := range useless {
+		_ = s.drop(&entry{path: name}) // the next start tries again
+	}
+	return err
+}
+
+// look finds what is there, and names what it cannot tell the size of. The caller holds the lock,
+// or is alone.
+func (s *Store) look() (useless []string, err error) {
 	kept, err := fs.Glob(s.root.FS(), hashGlob+"/"+hashGlob+"/*")
 	if err != nil {
-		return err
+		return nil, err
 	}
+	there := map[string]bool{}
 	for _, name := range kept {
-		e, err := s.entry(name)
-		if err != nil {
-			_ = s.drop(&entry{path: name}) // the next start tries again
-			continue
+		if there[name] = true; s.known(name) == nil {
+			useless = append(useless, name)
 		}
+	}
+	maps.DeleteFunc(s.entries, func(name string, _ *entry) bool { return !there[name] })
+	return useless, nil
+}
+
+// known is an entry that is there, or nil. The caller holds the lock.
+func (s *Store) known(name string) *entry {
+	found, err := s.entry(name)
+	if err != nil {
+		delete(s.entries, name)
+		return nil
+	}
+	e, ok := s.entries[name]
+	if !ok {
+		e = found
 		s.entries[name] = e
 	}
-	return nil
+	if found.used.After(e.used) { // by another server
+		e.used = found.used
+	}
+	return e
 }
 
 // entry reads what is noted about a directory.
@@ -181,67 +209,6 @@ func (s *Store) entry(name string) (*entry, error) {
 	return &entry{path: name, size: size, used: info.ModTime()}, nil
 }
 
-// Reclaim removes from dir what was on its way when its maker died, and names it. Nothing
-// there is nothing to remove.
-func Reclaim(dir string) (removed []string, err error) {
-	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	names, err := reclaim(root)
-	for _, name := range names {
-		removed = append(removed, filepath.Join(dir, name))
-	}
-	return removed, err
-}
-
-func reclaim(root *os.Root) (removed []string, err error) {
-	lock, err := root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Close()
-	if alone, err := locked(lock); !alone {
-		return nil, err // somebody begins an upload, or does this: it is for the next
-	}
-	names, err := fs.Glob(root.FS(), onItsWay+"*")
-	for _, name := range names {
-		switch done, failed := abandoned(root, name); {
-		case failed != nil:
-			err = errors.Join(err, failed)
-		case done:
-			removed = append(removed, name)
-		}
-	}
-	return removed, err
-}
-
-// abandoned removes a directory that is on its way, unless its maker lives.
-func abandoned(root *os.Root, name string) (done bool, err error) {
-	size, err := root.Open(path.Join(name, sizeName))
-	if err == nil {
-		defer size.Close()
-		if dead, err := locked(size); !dead {
-			return false, err
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return false, err
-	}
-	return true, root.RemoveAll(name)
-}
-
-// locked takes a lock alone, unless somebody has it.
-func locked(f *os.File) (taken bool, err error) {
-	if err = lockfile.Try(f, true); errors.Is(err, lockfile.ErrHeld) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // Has tells whether a directory is kept.
 func (s *Store) Has(k Key) (bool, error) {
 	name, err := k.path()
@@ -250,8 +217,7 @@ func (s *Store) Has(k Key) (bool, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, ok := s.entries[name]
-	return ok, nil
+	return s.known(name) != nil, nil
 }
 
 // Hold gives the host path of a directory, which stays until release is called.
@@ -262,9 +228,13 @@ func (s *Store) Hold(k Key) (dir string, release func(), err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e, ok := s.entries[name]
-	if !ok {
+	e := s.known(name)
+	if e == nil {
 		return "", nil, fmt.Errorf("%s: %w", k.Name, ErrNotKept)
+	}
+	use, err := s.use(name)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %w", k.Name, err)
 	}
 	e.held++
 	e.used = time.Now()
@@ -273,7 +243,37 @@ func (s *Store) Hold(k Key) (dir string, release func(), err error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		e.held--
+		use.Close()
 	}), nil
+}
+
+// use locks the size of a directory, so that no server removes it.
+func (s *Store) use(name string) (*os.File, error) {
+	size, err := s.root.Open(path.Join(name, sizeName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotKept
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = lockfile.Try(size, false); err == nil && !s.names(name, size) || errors.Is(err, lockfile.ErrHeld) {
+		err = ErrNotKept // any more: it loses its name before the lock
+	}
+	if err != nil {
+		size.Close()
+		return nil, err
+	}
+	return size, nil
+}
+
+// names tells whether a directory is still the one of that size file.
+func (s *Store) names(name string, size *os.File) bool {
+	opened, err := size.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := s.root.Lstat(path.Join(name, sizeName))
+	return err == nil && os.SameFile(opened, there)
 }
 
 // Keep unpacks an archive and keeps it. One that is kept already stays as it is.
@@ -291,7 +291,7 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 		return fmt.Errorf("keep a directory: %w", err)
 	}
 	defer w.end()
-	u := unpacker{ctx: ctx, root: w.tree, limits: s.limits}
+	u := unpacker{ctx: ctx, root: w.tree, limits: s.limits, bytes: pageBytes} // its own name
 	if err := u.unpack(archive); err != nil {
 		return err
 	}
@@ -301,86 +301,17 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)
 	}
-	return s.promote(w.name, &entry{path: name, size: u.bytes, used: time.Now()})
-}
-
-// mayUpload counts an upload, unless there are too many.
-func (s *Store) mayUpload(tenant string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sent >= s.limits.Uploads || s.uploads[tenant] >= s.limits.TenantUploads {
-		return false
-	}
-	s.sent++
-	s.uploads[tenant]++
-	return true
-}
-
-func (s *Store) uploaded(tenant string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sent--
-	if s.uploads[tenant]--; s.uploads[tenant] == 0 {
-		delete(s.uploads, tenant)
-	}
-}
-
-// way is a directory that is on its way.
-type way struct {
-	name string
-	in   *os.Root
-	tree *os.Root
-	size *os.File // locked: whoever finds it so leaves the directory alone
-}
-
-// begin makes one, with an empty tree in it.
-func (s *Store) begin(ctx context.Context) (*way, error) {
-	lock, err := s.root.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Close()
-	if err := lockfile.Wait(ctx, lock, false); err != nil {
-		return nil, err
-	}
-	w := &way{name: onItsWay + rand.Text(), in: s.root}
-	err = s.root.Mkdir(w.name, 0o700)
-	if err == nil {
-		w.size, err = s.root.OpenFile(path.Join(w.name, sizeName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	}
-	if err == nil {
-		err = lockfile.Try(w.size, true)
-	}
-	tree := path.Join(w.name, treeName)
-	if err == nil {
-		err = errors.Join(s.root.Mkdir(tree, 0o700), s.root.Chmod(tree, 0o777)) // past the umask
-	}
-	if err == nil {
-		w.tree, err = s.root.OpenRoot(tree)
-	}
-	if err != nil {
-		w.end()
-		return nil, err
-	}
-	return w, nil
-}
-
-// end removes the directory, unless it has got its name. What fails here the next start does.
-func (w *way) end() {
-	if w.tree != nil {
-		w.tree.Close()
-	}
-	if w.size != nil {
-		w.size.Close()
-	}
-	_ = w.in.RemoveAll(w.name)
+	return s.promote(w, &entry{path: name, size: u.bytes, used: time.Now()})
 }
 
 // promote gives a directory its name, and makes room for it first.
-func (s *Store) promote(way string, e *entry) error {
+func (s *Store) promote(w *way, e *entry) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, ok := s.entries[e.path]; ok {
+	if _, err := s.look(); err != nil {
+		return err
+	}
+	if s.entries[e.path] != nil {
 		return nil
 	}
 	if err := s.makeRoom(e); err != nil {
@@ -391,8 +322,13 @@ func (s *Store) promote(way string, e *entry) error {
 			return err
 		}
 	}
-	if err := s.root.Rename(way, e.path); err != nil {
+	if err := lockfile.Try(w.size, false); err != nil { // others may have it from now on
 		return fmt.Errorf("keep a directory: %w", err)
+	}
+	if err := s.root.Rename(w.name, e.path); err != nil && s.known(e.path) == nil { // nor has another server kept it
+		return fmt.Errorf("keep a directory: %w", err)
+	} else if err != nil {
+		return nil
 	}
 	s.entries[e.path] = e
 	return nil
@@ -428,7 +364,9 @@ func (s *Store) makeRoom(e *entry) error {
 		if !tooMuch || other.held > 0 {
 			continue
 		}
-		if err := s.drop(other); err != nil {
+		if err := s.drop(other); errors.Is(err, lockfile.ErrHeld) {
+			continue // by a container of another server
+		} else if err != nil {
 			return fmt.Errorf("make room for what should be kept: %w", err)
 		}
 		all -= other.size
@@ -442,11 +380,23 @@ func (s *Store) makeRoom(e *entry) error {
 	return nil
 }
 
-// drop removes a directory that is kept. It loses its name first: half of one must never
-// be taken for whole, whatever interrupts this. The caller holds the lock.
+// drop removes a directory that is kept, unless it is in use, which is [lockfile.ErrHeld]. It loses
+// its name first: half of one must never be taken for whole, whatever interrupts this. The caller
+// holds the lock.
 func (s *Store) drop(e *entry) error {
+	size, err := s.root.Open(path.Join(e.path, sizeName))
+	if err == nil {
+		defer size.Close()
+		err = lockfile.Try(size, true)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	gone := onItsWay + rand.Text()
-	if err := s.root.Rename(e.path, gone); err != nil {
+	if err != nil || s.names(e.path, size) { // or another server has removed it meanwhile
+		err = s.root.Rename(e.path, gone)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	delete(s.entries, e.path)

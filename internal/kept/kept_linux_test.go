@@ -16,7 +16,7 @@ func TestRemovedHalfWay(t *testing.T) {
 		t.Skip("mounts need root")
 	}
 	limits := DefaultLimits()
-	limits.OwnerBytes = 7 * pageBytes
+	limits.OwnerBytes = 9 * pageBytes
 	s, dir := opened(t, limits)
 	other := key
 	other.Name = "other"

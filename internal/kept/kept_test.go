@@ -120,9 +120,48 @@ func TestLinksAreKept(t *testing.T) {
 	}
 }
 
+// Two servers may have one directory: what one keeps the other has, and what a container of one
+// uses the other does not remove.
+func TestTwoServers(t *testing.T) {
+	limits := DefaultLimits()
+	limits.OwnerBytes = 3 * pageBytes // one small file
+	one, dir := opened(t, limits)
+	other, err := Open(dir, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	named := func(name string) Key { return Key{Owner: "a", Image: "b", Name: name} }
+	keep := func(s *Store, name string, want error) {
+		t.Helper()
+		if err := s.Keep(t.Context(), named(name), archive(t, file("f", name))); !errors.Is(err, want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	keep(one, "1", nil)
+	keep(other, "1", nil)
+	if ok, err := other.Has(named("1")); !ok || err != nil {
+		t.Errorf("the other has it: %v, %v", ok, err)
+	}
+	_, release, err := other.Hold(named("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(one, "2", ErrFull)
+	release()
+	keep(one, "2", nil)
+	if ok, err := other.Has(named("1")); ok || err != nil {
+		t.Errorf("the other has what is gone: %v, %v", ok, err)
+	}
+	if _, _, err := other.Hold(named("1")); !errors.Is(err, ErrNotKept) {
+		t.Errorf("the other holds what is gone: %v", err)
+	}
+	keep(other, "3", nil)
+}
+
 func TestKeepAndHold(t *testing.T) {
 	limits := DefaultLimits()
-	limits.OwnerBytes = 3 * (pageBytes + pageBytes) // three small files
+	limits.OwnerBytes = 3 * 3 * pageBytes // three small files
 	s, dir := opened(t, limits)
 	named := func(name string) Key { return Key{Owner: "a", Image: "b", Name: name} }
 	for _, name := range []string{"1", "2", "3"} {

@@ -67,8 +67,14 @@ func (r *Relay) note(t target, err error) {
 // read by whoever sent the program.
 func reason(err error) string {
 	var dnsErr *net.DNSError
-	if errors.As(err, &dnsErr) {
-		return dnsErr.Err
+	switch {
+	case !errors.As(err, &dnsErr):
+	case dnsErr.IsNotFound:
+		return "no such host"
+	case dnsErr.IsTimeout:
+		return "the resolver has not answered in time"
+	default: // whose error would name its server
+		return "the resolver has failed"
 	}
 	var opErr *net.OpError
 	if errors.As(err, &opErr) {

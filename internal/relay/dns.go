@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strings"
@@ -143,7 +144,8 @@ func (r *Relay) inside(ctx context.Context, host string) reply {
 	return reply{addresses: []netip.Addr{n.inside}}
 }
 
-// outside answers with real addresses, to which nothing can be connected.
+// outside answers with real addresses, to which nothing can be connected. Those of networks that are
+// closed are nobody's business: the host's resolver may know more than the world's.
 func (r *Relay) outside(ctx context.Context, host string, kind dnsmessage.Type) reply {
 	if r.asked.Add(1) > int64(r.config.MaxQueries) {
 		r.violations.add("names refused: %d queries for names that are not allowed were answered, the most in one container", r.config.MaxQueries)
@@ -157,9 +159,13 @@ func (r *Relay) outside(ctx context.Context, host string, kind dnsmessage.Type) 
 	if err != nil {
 		return r.unresolved(host, err)
 	}
+	own, err := r.ownAddresses()
+	if err != nil {
+		return r.unresolved(host, fmt.Errorf("cannot tell this host's own addresses: %w", err))
+	}
 	var what reply
 	for _, a := range found {
-		if a = a.Unmap(); a.Is4() == (kind == dnsmessage.TypeA) && len(what.addresses) < maxAddresses {
+		if a = a.Unmap(); a.Is4() == (kind == dnsmessage.TypeA) && len(what.addresses) < maxAddresses && !r.config.Policy.hides(a, own) {
 			what.addresses = append(what.addresses, a)
 		}
 	}

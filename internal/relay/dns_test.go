@@ -61,7 +61,17 @@ func said(t testing.TB, packet []byte) string {
 var zone = map[string]string{
 	"a.test": "93.184.216.34", "b.test": "93.184.216.35", "six.test": "2001:db8::1", "deep.er.test": "1.1.1.1",
 	"public.example": "93.184.216.36 2606:2800:220:1::1", "broken.test": "broken", "_srv.test": "1.1.1.1",
-	"mapped.example": "::ffff:93.184.216.37", "many.example": strings.Repeat("93.184.216.34 ", 20),
+	"mapped.example": "::ffff:93.184.216.37", "inside.example": "10.1.2.3", "many.example": strings.Repeat("93.184.216.34 ", 20),
+}
+
+// What a rule opens is not hidden, on whichever port.
+func TestHiddenAddresses(t *testing.T) {
+	p := mustParse(t, Rules{AllowDNS: true, Allow: []string{"10.1.2.3:80"}})
+	for text, want := range map[string]bool{"10.1.2.3": false, "10.1.2.4": true, "::ffff:10.1.2.4": true, "93.184.216.34": false, "1.2.3.4": true} {
+		if got := p.hides(netip.MustParseAddr(text), []netip.Prefix{netip.MustParsePrefix("1.2.3.4/32")}); got != want {
+			t.Errorf("%s is hidden: %v", text, got)
+		}
+	}
 }
 
 func TestAnswers(t *testing.T) {
@@ -104,6 +114,7 @@ func TestAnswers(t *testing.T) {
 		{Rules{AllowDNS: true}, "public.example.", a, "Success 93.184.216.36", ""},
 		{Rules{AllowDNS: true}, "public.example.", aaaa, "Success 2606:2800:220:1::1", ""},
 		{Rules{AllowDNS: true}, "a.test.", aaaa, "Success", ""},
+		{Rules{AllowDNS: true}, "inside.example.", a, "Success", ""}, // an address that the host's resolver alone knows
 		{Rules{AllowDNS: true}, "mapped.example.", a, "Success 93.184.216.37", ""},
 		{Rules{AllowDNS: true}, "mapped.example.", aaaa, "Success", ""},
 		{Rules{AllowDNS: true}, "a.test.", typeHTTPS, "Success", ""},

@@ -123,13 +123,22 @@ func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Prefix)
 			return nil
 		}
 	}
-	if len(closed) > 0 {
+	switch {
+	case len(closed) > 0 && named: // an address that the host's resolver alone may know
+		return refuse("its address is %s, which has to be allowed by address", closed[0])
+	case len(closed) > 0:
 		return refuse("%s is %s, which has to be allowed by address", address, closed[0])
 	}
 	if named || p.full || fault.Off("relay", "allow-list") {
 		return nil
 	}
 	return refuse("the address is not in the allow-list")
+}
+
+// hides tells whether an address is in a network that is closed, on every port of it.
+func (p *Policy) hides(a netip.Addr, own []netip.Prefix) bool {
+	closed := closedNetworks(plain(a), own)
+	return len(closed) > 0 && !slices.ContainsFunc(p.entries, func(e entry) bool { return e.opens(plain(a), closed) })
 }
 
 // Within is nil when nothing is open that the ceiling, an operator's policy,

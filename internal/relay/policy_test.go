@@ -239,7 +239,7 @@ func TestCheckAddress(t *testing.T) {
 		{"93.184.216.0/24", "93.184.216.34:80", false, ""},
 		{"example.org", "93.184.216.34:80", false, "not in the allow-list"},
 		{"example.org", "93.184.216.34:80", true, ""},
-		{"example.org", "10.0.0.1:80", true, "10.0.0.1 is a private network"},
+		{"example.org", "10.0.0.1:80", true, "its address is a private network"},
 		{"10.0.0.1", "10.0.0.1:80", true, ""},
 		{"10.0.0.1", "[::ffff:10.0.0.1]:80", true, ""},
 		{"10.0.0.1", "[64:ff9b::10.0.0.1]:80", true, ""},

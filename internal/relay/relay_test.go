@@ -232,10 +232,10 @@ func TestRefusals(t *testing.T) {
 		{"127.0.0.1", port, "127.0.0.1 is this host's loopback"},
 		{"198.18.200.200", 80, "no name has this address"},
 		{"server.test", port + 1, "the allow-list has other ports of it"},
-		{"server.test", port, "127.0.0.1 is this host's loopback"},
-		{"other.test", port, "connection to other.test:%d refused: 127.0.0.1 is this host's loopback, which has to be allowed by address"},
-		{"mapped.test", port, "127.0.0.1 is this host's loopback"},
-		{"both.test", port, "10.0.0.1 is a private network"},
+		{"server.test", port, "its address is this host's loopback"},
+		{"other.test", port, "connection to other.test:%d refused: its address is this host's loopback, which has to be allowed by address"},
+		{"mapped.test", port, "its address is this host's loopback"},
+		{"both.test", port, "its address is a private network"},
 	} {
 		want := strings.Replace(c.want, "%d", fmt.Sprint(port), 1)
 		report := b.refused(b.dial(c.host, c.port))
@@ -274,13 +274,28 @@ func TestFailures(t *testing.T) {
 	config.Resolver.(*book).set("server.test", "broken")
 	b.r.names.find("server.test").keep(nil)
 	report = b.refused(b.dial("server.test", port))
-	if len(report.Failures) != 1 || !strings.HasSuffix(report.Failures[0], "failed: server misbehaving") {
+	if len(report.Failures) != 1 || !strings.HasSuffix(report.Failures[0], "failed: the resolver has failed") {
 		t.Errorf("%+v", report)
 	}
 	config.Resolver.(*book).set("server.test", "")
 	report = b.refused(b.dial("server.test", port))
 	if len(report.Failures) != 1 || !strings.Contains(report.Failures[0], "no address") {
 		t.Errorf("%+v", report)
+	}
+}
+
+// What is told of a resolver does not name it.
+func TestReasons(t *testing.T) {
+	server := &net.OpError{Op: "read", Net: "udp", Err: os.ErrDeadlineExceeded,
+		Source: &net.UDPAddr{IP: net.IPv4(10, 0, 3, 7), Port: 40112}, Addr: &net.UDPAddr{IP: net.IPv4(10, 0, 0, 2), Port: 53}}
+	for want, err := range map[string]*net.DNSError{
+		"no such host":                          {Err: "no such host", IsNotFound: true},
+		"the resolver has not answered in time": {Err: server.Error(), IsTimeout: true},
+		"the resolver has failed":               {Err: server.Error(), IsTemporary: true},
+	} {
+		if got := reason(err); got != want {
+			t.Errorf("%v is told as %q, want %q", err, got, want)
+		}
 	}
 }
 
@@ -293,7 +308,7 @@ func TestFailureAndRefusal(t *testing.T) {
 	config.Resolver.(*book).set("server.test", "127.0.0.1 10.0.0.1")
 	b := newRig(t, config)
 	report := b.refused(b.dial("server.test", port))
-	if len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "10.0.0.1 is a private network") || len(report.Failures) > 0 {
+	if len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "its address is a private network") || len(report.Failures) > 0 {
 		t.Errorf("%+v", report)
 	}
 }

@@ -29,12 +29,18 @@ type Containers struct {
 	Config executor.Config
 	// Kept has the caches of other servers.
 	Kept *kept.Store
+	// Overtime is how much longer than its wall clock a program lives here: the near side ends
+	// it, and gracefully; this is for one that does not. What it has written may take as long
+	// again to be taken. Zero is 10 seconds.
+	Overtime time.Duration
 	// Node is the name of this machine.
 	Node string
 	// MayReach refuses networks that the operator does not give; nil is as strict as
 	// with every other caller: nothing but the public internet.
 	MayReach func(sandbox.NetworkPolicy) error
 }
+
+const usualOvertime = 10 * time.Second
 
 func (c *Containers) mayReach(p sandbox.NetworkPolicy) error {
 	if c.MayReach != nil {
@@ -77,6 +83,20 @@ func (s *Server) forServers(next func(http.ResponseWriter, *http.Request, auth.P
 			s.failRuntime(w, r, err)
 		}
 	}
+}
+
+// still tells whether who has a container may go on to start something in it: a key may have been
+// revoked, or have used up its CPU time.
+func (h *hosted) still() error {
+	who, err := h.s.principal(h.r)
+	if err == nil {
+		err = h.s.mayHaveContainers(h.r, who)
+	}
+	if err != nil {
+		h.hangUp(err)
+		return err
+	}
+	return h.charged.Continue(who.Limits)
 }
 
 func (s *Server) mayHaveContainers(r *http.Request, who auth.Principal) error {
@@ -125,7 +145,7 @@ func (s *Server) failRuntime(w http.ResponseWriter, r *http.Request, err error) 
 
 // capabilities answers GET /v1/runtime.
 func (s *Server) capabilities(w http.ResponseWriter, r *http.Request, _ auth.Principal) error {
-	c, err := s.abilities.get(r.Context(), s.Runtime)
+	c, err := s.abilities(r.Context())
 	if err != nil {
 		return err
 	}
@@ -209,12 +229,11 @@ func (s *Server) container(w http.ResponseWriter, r *http.Request, who auth.Prin
 	if err := s.drained(); err != nil {
 		return err
 	}
-	release, err := s.charge(who)
+	charged, err := s.charge(who)
 	if err != nil {
 		return err
 	}
-	cpuSeconds := 0.0
-	defer func() { release(cpuSeconds) }()
+	defer charged.Release()
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
@@ -234,7 +253,7 @@ func (s *Server) container(w http.ResponseWriter, r *http.Request, who auth.Prin
 	}
 	s.guests.Add(1)
 	defer s.guests.Done()
-	cpuSeconds = s.host(r, who, conn, arrived)
+	s.host(r, who, charged, conn, arrived)
 	return nil
 }
 
@@ -269,20 +288,19 @@ func (a *arriving) enter(tenant string) (leave func(), err error) {
 	}), nil
 }
 
-// host has a container as long as its connection lasts, and tells what it has used.
-func (s *Server) host(r *http.Request, who auth.Principal, conn *websocket.Conn, arrived func()) (cpuSeconds float64) {
+// host has a container as long as its connection lasts.
+func (s *Server) host(r *http.Request, who auth.Principal, charged *auth.Run, conn *websocket.Conn, arrived func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	defer cancel(nil)
 	ended := context.AfterFunc(s.runs, func() { cancel(errShuttingDown) })
 	defer ended()
 	h := &hosted{
-		s: s, r: r, who: who, ctx: ctx, hangUp: cancel, arrived: arrived, began: time.Now(),
+		s: s, r: r, who: who, charged: charged, ctx: ctx, hangUp: cancel, arrived: arrived, began: time.Now(),
 		idle: time.AfterFunc(createWithin, func() { cancel(errIdle) }),
 	}
 	session := tunnel.Far(ctx, conn, h.serve)
 	<-session.Done()
 	h.end(session)
-	return h.cpuSeconds
 }
 
 // allowedImage holds a caller to the images that the operator lets callers name.

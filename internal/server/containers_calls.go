@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,11 +17,6 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// overtime is how much longer than its wall clock a program lives here: the near side
-// ends it, and gracefully; this is for one that does not. What it has written may take
-// as long again to be taken.
-const overtime = 10 * time.Second
-
 // start runs a program to its end.
 func (h *hosted) start(call *tunnel.Call, c sandbox.Container, r tunnel.Request) tunnel.Answer {
 	running, limits, err := h.launch(call, c, r)
@@ -28,6 +24,7 @@ func (h *hosted) start(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 		return tunnel.Failed(err)
 	}
 	_ = call.Begun(tunnel.Answer{}) // who does not hear it has gone, and ends all
+	overtime := cmp.Or(h.s.Containers.Overtime, usualOvertime)
 	gone := context.AfterFunc(call.Context(), func() { _ = running.Kill() })
 	defer gone()
 	late := time.AfterFunc(limits.WallTime+overtime, func() { _ = running.Kill() })
@@ -38,9 +35,13 @@ func (h *hosted) start(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 	h.mu.Lock()
 	h.running = nil
 	h.last = exit
-	used, _ := exit.Metrics.CPU()
+	used, known := exit.Metrics.CPU()
+	if !known {
+		used = exit.Duration
+	}
 	h.cpuSeconds += used.Seconds()
 	h.mu.Unlock()
+	h.charged.Spend(used.Seconds())
 	if err != nil {
 		return tunnel.Failed(err)
 	}
@@ -57,6 +58,12 @@ func (h *hosted) launch(call *tunnel.Call, c sandbox.Container, r tunnel.Request
 	}
 	if r.Process == nil || len(r.Process.Args) == 0 {
 		return nil, sandbox.Limits{}, errors.New("there is no program to start")
+	}
+	if err := h.still(); err != nil {
+		return nil, sandbox.Limits{}, err
+	}
+	if h.started++; h.started > maxPrograms {
+		return nil, sandbox.Limits{}, errManyPrograms
 	}
 	p := r.Process.Process()
 	var err error
@@ -156,13 +163,44 @@ func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 	}
 	switch r.Op {
 	case tunnel.OpWrite:
-		return tunnel.Failed(tree.WriteFile(name, call.Reader(0), r.Mode&fs.ModePerm))
+		if err := h.bring(pageBytes); err != nil {
+			return tunnel.Failed(err)
+		}
+		return tunnel.Failed(tree.WriteFile(name, &brought{call.Reader(0), h}, r.Mode&fs.ModePerm))
 	case tunnel.OpMkdir:
+		if err := h.bring(pageBytes); err != nil {
+			return tunnel.Failed(err)
+		}
 		return tunnel.Failed(tree.MkdirAll(name))
 	case tunnel.OpOpen:
 		return tunnel.Failed(send(call, tree, name))
 	}
 	return tunnel.Failed(fmt.Errorf("this server does not know %.40q; is it of another version?", string(r.Op)))
+}
+
+// pageBytes is what a name takes at least.
+const pageBytes = 4096
+
+// bring counts what the other side writes to the container's files.
+func (h *hosted) bring(bytes int) error {
+	if h.brought.Add(int64(bytes)) > maxBrought {
+		return errTooMuch
+	}
+	return nil
+}
+
+// brought is a file that arrives.
+type brought struct {
+	from io.Reader
+	h    *hosted
+}
+
+func (b *brought) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if over := b.h.bring(n); over != nil {
+		return 0, over
+	}
+	return n, err
 }
 
 // send opens a file and sends what is in it.

@@ -1,12 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/auth"
@@ -22,6 +25,13 @@ const (
 	// connection without one has createWithin.
 	containerIdle = 10 * time.Minute
 	createWithin  = 30 * time.Second
+	// maxPrograms is how many a container may start: a run has a few, and a key's quota of runs
+	// counts containers.
+	maxPrograms = 100
+	// maxBrought is how much may be written to a container's files, which are memory that is
+	// granted to nobody: the sources that a request may bring, a page for each of its 10,000
+	// names, and what languages add.
+	maxBrought = 120 << 20
 	// keepAgain is when a cache may be sent again that had no room.
 	keepAgain = 5 * time.Second
 )
@@ -30,27 +40,31 @@ var (
 	errShuttingDown = errors.New("the server is shutting down")
 	errIdle         = fmt.Errorf("the container did nothing for %v", containerIdle)
 	errNoContainer  = errors.New("a connection begins with one container, and has no other")
+	errManyPrograms = fmt.Errorf("a container is for %d programs, one after the other", maxPrograms)
+	errTooMuch      = fmt.Errorf("the files that came from the other side have more than %d MiB together: %w", maxBrought>>20, syscall.EFBIG)
 	errNotTaken     = errors.New("nobody takes what a program has written that is dead")
 )
 
 // hosted is a container of another server's.
 type hosted struct {
-	s      *Server
-	r      *http.Request
-	who    auth.Principal
-	ctx    context.Context //nolint:containedctx // of the connection
-	hangUp context.CancelCauseFunc
-	began  time.Time
-	idle   *time.Timer
+	s       *Server
+	r       *http.Request
+	who     auth.Principal
+	charged *auth.Run
+	ctx     context.Context //nolint:containedctx // of the connection
+	hangUp  context.CancelCauseFunc
+	began   time.Time
+	idle    *time.Timer
+	brought atomic.Int64 // bytes of files from the other side
 
 	creating sync.Mutex // one creation, one start at a time
 	asked    bool       // for the container
 	arrived  func()     // called then
+	started  int        // programs
 
 	mu        sync.Mutex
 	busy      int // calls that go on
 	container sandbox.Container
-	spec      sandbox.Spec
 	release   []func() // when the container is gone
 	grant     *capacity.Grant
 	granted   int64
@@ -143,7 +157,10 @@ func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
 	if err != nil {
 		return tunnel.Failed(err)
 	}
-	if err := h.admit(ctx, h.s.usualMemory(spec)); err != nil {
+	if _, err := h.s.limit(sandbox.Limits{MemoryBytes: spec.MemoryBytes}); err != nil {
+		return tunnel.Failed(err)
+	}
+	if err := h.admit(ctx, cmp.Or(spec.MemoryBytes, h.s.usualMemory(spec))); err != nil {
 		return tunnel.Failed(err)
 	}
 	if err := h.record(ctx, root, spec); err != nil {
@@ -155,23 +172,19 @@ func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.container, h.spec = c, spec
+	h.container = c
 	h.s.metrics.containers.Inc()
 	return tunnel.Answer{Created: &tunnel.Created{ID: c.ID(), Isolation: c.Isolation()}}
 }
 
-// admit takes what the container may use from what there is. Nothing runs in it
-// meanwhile, so that a larger grant takes the place of a smaller one.
-func (h *hosted) admit(ctx context.Context, memory int64) error {
-	if h.grant != nil && h.granted >= memory {
-		return nil
+// admit takes what the container may use from what there is. It waits for its place; later it
+// has more at once, or what it has.
+func (h *hosted) admit(ctx context.Context, memory int64) (err error) {
+	if h.grant == nil {
+		h.grant, err = h.s.place(ctx, capacity.Demand{Tenant: h.who.Tenant, MemoryBytes: memory})
+	} else {
+		err = h.grant.Grow(memory)
 	}
-	acquire := h.s.place
-	if h.grant != nil {
-		h.grant.Release()
-		h.grant, acquire = nil, h.s.Ledger.Acquire
-	}
-	grant, err := acquire(ctx, capacity.Demand{Tenant: h.who.Tenant, MemoryBytes: memory})
 	var full *capacity.FullError
 	var tooLarge *capacity.TooLargeError
 	var draining *refusal
@@ -185,7 +198,7 @@ func (h *hosted) admit(ctx context.Context, memory int64) error {
 	case err != nil:
 		return err
 	}
-	h.grant, h.granted = grant, memory
+	h.granted = max(h.granted, memory)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -46,13 +47,11 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	if err := wire.CheckMedia(r.Header.Get("Content-Type")); err != nil {
 		return err
 	}
-	release, err := s.charge(who)
+	charged, err := s.charge(who)
 	if err != nil {
 		return err
 	}
-	var once sync.Once
-	settle := func(cpuSeconds float64) { once.Do(func() { release(cpuSeconds) }) }
-	defer settle(0)
+	defer charged.Release()
 	if err := s.Ledger.Look(who.Tenant); err != nil {
 		return err
 	}
@@ -83,18 +82,27 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	admitted.Queued(grant.Waited)
 	return s.run(ctx, w, r, who, sourceHash(req), admitted, func(result *api.Result) {
 		grant.Release()
-		settle(used(result))
+		charged.Spend(used(result))
+		charged.Release()
 	})
 }
 
-// place waits for a place, unless the server has begun to shut down while the request arrived.
+// place waits for a place, unless the server has begun to shut down while the request arrived,
+// or does so meanwhile and ends what runs.
 func (s *Server) place(ctx context.Context, d capacity.Demand) (*capacity.Grant, error) {
 	s.placing.Add(1) // before the look, so that who shuts down sees one of the two
 	defer s.placing.Add(-1)
 	if err := s.drained(); err != nil {
 		return nil, err
 	}
-	return s.Ledger.Acquire(ctx, d)
+	grant, err := s.Ledger.Acquire(ctx, d)
+	if s.runs.Err() == nil {
+		return grant, err
+	}
+	if err == nil { // of one that was ended
+		grant.Release()
+	}
+	return nil, cmp.Or(s.drained(), s.runs.Err())
 }
 
 // run runs what was admitted, and answers it as soon as it has given back what it took:

@@ -2,13 +2,17 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
 )
 
 // Whoever asks for health without a key, as often as he likes, has the runtime asked once.
@@ -57,6 +61,64 @@ func TestHealthAsksTheRuntimeOnce(t *testing.T) {
 	clients.Wait()
 	if n := asked.Load(); n != 1 {
 		t.Errorf("the runtime was asked %d times for 21 callers", n)
+	}
+}
+
+// A list of languages that takes for ever holds up nobody's look at the health.
+func TestHealthWaitsForNoLanguages(t *testing.T) {
+	stuck := make(chan struct{})
+	s := newServer(t, &fakeRuntime{onImage: func() error { <-stuck; return nil }}, Options{})
+	s.Start()
+	defer close(stuck)
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), short)
+		w := httptest.NewRecorder()
+		answered := make(chan struct{})
+		go func() {
+			defer close(answered)
+			s.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1/health", nil))
+		}()
+		select {
+		case <-answered:
+		case <-time.After(time.Minute):
+			t.Fatal("it waits")
+		}
+		cancel()
+		if w.Code != http.StatusOK {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+}
+
+// Who waits for a place when the server ends is told to come again: nothing of it ran.
+func TestQueuedAtTheEnd(t *testing.T) {
+	s := newServer(t, &fakeRuntime{}, Options{})
+	server := s.Config.Handler.(*Server)
+	server.Ledger = capacity.New(capacity.Limits{Runs: 1, MemoryBytes: 1 << 40, Queue: 1})
+	s.Start()
+	grant, err := server.Ledger.Acquire(t.Context(), capacity.Demand{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer grant.Release()
+	answer := make(chan string, 1)
+	go func() {
+		resp, err := s.Client().Post(s.URL+"/execute", "application/json", strings.NewReader(`{"language": "exec", "args": ["x"]}`))
+		if err != nil {
+			answer <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		answer <- fmt.Sprint(resp.StatusCode, " ", resp.Header.Get("Retry-After"), " ", string(text))
+	}()
+	for server.Ledger.Load().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	server.Drain()
+	server.EndRuns()
+	if got := <-answer; !strings.HasPrefix(got, "503 1 ") || !strings.Contains(got, "shutting down") {
+		t.Error(got)
 	}
 }
 

@@ -4,37 +4,32 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
-	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
 
 func (s *Server) languages(w http.ResponseWriter, r *http.Request) {
-	s.answer(w, http.StatusOK, "application/json", s.catalogue.get(r.Context(), s.Executor))
+	s.answer(w, http.StatusOK, "application/json", s.catalogue(r.Context()))
 }
 
-// catalogue remembers the languages for a while: looking for all of them asks
-// many programs for their version.
-type catalogue struct {
-	mu    sync.Mutex
-	known api.Languages
-	since time.Time
-}
+const (
+	// catalogueAge is how old the list may be, and cataloguePatience how long it may take: to look
+	// for all languages asks many programs for their version, in images as well.
+	catalogueAge      = time.Minute
+	cataloguePatience = 2 * time.Minute
+)
 
-// catalogueAge is how old the list may be.
-const catalogueAge = time.Minute
-
-func (c *catalogue) get(ctx context.Context, e *executor.Executor) api.Languages {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.since.IsZero() || time.Since(c.since) > catalogueAge {
-		found, missing := e.Toolchains(context.WithoutCancel(ctx))
-		c.known, c.since = catalogueOf(found, missing), time.Now()
-	}
-	return c.known
+// catalogue is the list of languages, or the last one where a new one takes longer than the caller
+// waits.
+func (s *Server) catalogue(ctx context.Context) api.Languages {
+	known, _ := s.listed.get(ctx, catalogueAge, func(ctx context.Context) (api.Languages, error) {
+		ctx, cancel := context.WithTimeout(ctx, cataloguePatience)
+		defer cancel()
+		return catalogueOf(s.Executor.Toolchains(ctx)), nil
+	})
+	return known
 }
 
 func catalogueOf(found []language.Toolchain, missing []language.Missing) api.Languages {

@@ -14,7 +14,7 @@ import (
 )
 
 // strength orders the levels. Auto is the strongest that works here, and a caller
-// who names a weaker one asks for less than the operator gives.
+// who names restricted asks for less than the operator gives with it.
 var strength = map[sandbox.Level]int{
 	sandbox.LevelNone:       0,
 	sandbox.LevelRestricted: 1,
@@ -52,10 +52,11 @@ func (s *Server) boundIsolation(req *executor.Request) error {
 	return nil
 }
 
-// level is what was asked for, or what the operator gives.
+// level is what was asked for, or what the operator gives. The strongest that works is never less
+// than that.
 func (s *Server) level(asked sandbox.Level) (sandbox.Level, error) {
 	least := s.least()
-	if asked == "" {
+	if asked == "" || asked == sandbox.LevelAuto && strength[least] > strength[asked] {
 		asked = least
 	}
 	if n, known := strength[asked]; !known || n < strength[least] {

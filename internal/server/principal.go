@@ -31,11 +31,10 @@ func (s *Server) principal(r *http.Request) (auth.Principal, error) {
 	return p, nil
 }
 
-// charge takes a run from the limits of a key. What it returns gives it back, and
-// charges for what was used; 0 means that nothing ran.
-func (s *Server) charge(p auth.Principal) (func(cpuSeconds float64), error) {
+// charge takes a run from the limits of a key; it is nil where there is none.
+func (s *Server) charge(p auth.Principal) (*auth.Run, error) {
 	if s.Keys == nil || p.KeyID == "" {
-		return func(float64) {}, nil
+		return nil, nil
 	}
 	return s.Keys.Admit(p)
 }

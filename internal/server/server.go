@@ -15,6 +15,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/internal/store"
 	"github.com/sandbox-run/sandbox-run/internal/wire"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -67,8 +68,8 @@ type Server struct {
 	endRuns  context.CancelFunc
 	handler  http.Handler
 
-	catalogue catalogue
-	abilities abilities
+	listed remembered[api.Languages]
+	able   remembered[sandbox.Capabilities]
 }
 
 // New makes a server. What runs does so with the values of ctx, and not until its

@@ -51,7 +51,7 @@ func numbers() map[string]syscall.Errno {
 		"ENOSPC": syscall.ENOSPC, "EDQUOT": syscall.EDQUOT, "EBUSY": syscall.EBUSY, "ENOENT": syscall.ENOENT,
 		"EACCES": syscall.EACCES, "EPERM": syscall.EPERM, "E2BIG": syscall.E2BIG, "ENOEXEC": syscall.ENOEXEC,
 		"EISDIR": syscall.EISDIR, "ENOTDIR": syscall.ENOTDIR, "ELOOP": syscall.ELOOP, "EEXIST": syscall.EEXIST,
-		"ENAMETOOLONG": syscall.ENAMETOOLONG,
+		"ENAMETOOLONG": syscall.ENAMETOOLONG, "EFBIG": syscall.EFBIG,
 	}
 }
 

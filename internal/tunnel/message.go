@@ -58,6 +58,7 @@ type Spec struct {
 	Language        string        `json:"language,omitempty"`
 	Version         string        `json:"version,omitempty"`
 	WorkspaceOnDisk bool          `json:"workspace_on_disk,omitempty"`
+	MemoryBytes     int64         `json:"memory_bytes,omitempty"`
 	// Digest is that of the image that the near side has planned with; empty takes
 	// any.
 	Digest string `json:"digest,omitempty"`
@@ -93,6 +94,7 @@ func NewSpec(spec sandbox.Spec) (*Spec, error) {
 		Level: spec.Level, Network: networkPolicy(spec.Network),
 		DiskBytes: spec.Disk.Bytes, DiskInodes: spec.Disk.Inodes, BuildBytes: spec.BuildDisk.Bytes, BuildInodes: spec.BuildDisk.Inodes,
 		Image: spec.Image, Language: spec.Language, Version: spec.Version, WorkspaceOnDisk: spec.WorkspaceOnDisk,
+		MemoryBytes: spec.MemoryBytes,
 	}
 	for _, m := range spec.Mounts {
 		switch {
@@ -112,7 +114,7 @@ func (s *Spec) Spec() sandbox.Spec {
 	return sandbox.Spec{
 		Level: s.Level, Network: s.Network.Policy(), Disk: sandbox.DiskLimit{Bytes: s.DiskBytes, Inodes: s.DiskInodes},
 		BuildDisk: sandbox.DiskLimit{Bytes: s.BuildBytes, Inodes: s.BuildInodes}, Image: s.Image, Language: s.Language, Version: s.Version,
-		WorkspaceOnDisk: s.WorkspaceOnDisk,
+		WorkspaceOnDisk: s.WorkspaceOnDisk, MemoryBytes: s.MemoryBytes,
 	}
 }
 

@@ -134,6 +134,9 @@ func semantic(err error) api.ProblemError {
 	if e, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(err, json.ErrUnknownName) {
 		return api.ProblemError{Pointer: string(e.JSONPointer), Detail: "unexpected property"}
 	}
+	if e, ok := errors.AsType[*json.SemanticError](err); ok && e.Err != nil {
+		return api.ProblemError{Pointer: string(e.JSONPointer), Detail: e.Err.Error()}
+	}
 	return api.ProblemError{Detail: err.Error()}
 }
 

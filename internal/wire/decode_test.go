@@ -78,6 +78,7 @@ func TestInvalidBodiesNameThePlace(t *testing.T) {
 		{`{"code":"x","limits":{"processes":1.5}}`, "/limits/processes"},
 		{`{"code":"x","limits":{"memory":1}}`, "/limits/memory"},
 		{`{"code":"x","args":["a",1]}`, "/args/1"},
+		{`{"files":{"a":{"content":"x","Content":"y"}}}`, "/files/a"},
 		{`{"code":"x","args":"a"}`, "/args"},
 		{`{"code":"x","env":{"A.B[0]/~":1}}`, "/env/A.B[0]~1~0"},
 		{`{"code":"x","files":{"a.b/c.py":1}}`, "/files/a.b~1c.py"},

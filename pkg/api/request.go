@@ -45,7 +45,7 @@ type RequestLimits struct {
 	Processes  int64   `json:"processes,omitempty" minimum:"1" maximum:"4194304" doc:"Processes and threads together." example:"64"`
 	OutputKB   float64 `json:"output_kb,omitempty" exclusiveMinimum:"0" maximum:"1048576" doc:"What the result keeps of each output stream, in KiB: head and tail." example:"20"`
 	StreamMB   float64 `json:"stream_mb,omitempty" exclusiveMinimum:"0" maximum:"1048576" doc:"Where an output stream ends the run, in MiB." example:"64"`
-	OpenFiles  int64   `json:"open_files,omitempty" minimum:"1" maximum:"1048576" doc:"Open files of one process." example:"256"`
+	OpenFiles  int64   `json:"open_files,omitempty" minimum:"8" maximum:"1048576" doc:"Open files of one process." example:"256"`
 }
 
 // RequestNetwork says what the program of a [Request] may reach.
@@ -118,8 +118,26 @@ func (f *InputFile) UnmarshalJSON(text []byte) error {
 		f.Encoding = ""
 		return json.Unmarshal(text, &f.Content)
 	}
-	type plain InputFile // without this method
-	return json.Unmarshal(text, (*plain)(f))
+	var fields map[string]json.RawMessage // whose names are read as they are written
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
+	*f = InputFile{}
+	for name, value := range fields {
+		var err error
+		switch name {
+		case "content":
+			err = json.Unmarshal(value, &f.Content)
+		case "encoding":
+			err = json.Unmarshal(value, &f.Encoding)
+		default:
+			err = fmt.Errorf("a file has content and encoding, and no %.40q", name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // MarshalJSON writes a string where no encoding is named.

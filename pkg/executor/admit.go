@@ -33,7 +33,7 @@ func (e *Executor) Admit(ctx context.Context, req Request) (*Admitted, error) {
 
 func (e *Executor) admit(ctx context.Context, req Request, check bool) (*Admitted, error) {
 	now := time.Now()
-	a := &Admitted{run: &run{e: e, req: req, check: check, id: newID(now), began: now, warnings: slices.Clone(e.cfg.Warnings)}}
+	a := &Admitted{run: &run{e: e, req: req, check: check, id: NewID(now), began: now, warnings: slices.Clone(e.cfg.Warnings)}}
 	err := a.run.admit(ctx)
 	var input *InputError
 	if errors.As(err, &input) {
@@ -55,12 +55,13 @@ func (a *Admitted) Language() (name, version string) {
 }
 
 // MemoryBytes is the most memory that any phase may use.
-func (a *Admitted) MemoryBytes() int64 {
-	most := a.run.limits.MemoryBytes
-	if a.run.plan.Compile != nil || a.run.mustInstall() {
-		most = max(most, a.run.e.cfg.Compile.MemoryBytes)
+func (a *Admitted) MemoryBytes() int64 { return a.run.memoryBytes() }
+
+func (r *run) memoryBytes() int64 {
+	if r.plan.Compile != nil || r.mustInstall() {
+		return max(r.limits.MemoryBytes, r.e.cfg.Compile.MemoryBytes)
 	}
-	return most
+	return r.limits.MemoryBytes
 }
 
 // Limits are those of the run phase, with the defaults filled in.

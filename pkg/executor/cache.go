@@ -126,7 +126,7 @@ func (r *run) fill(ctx context.Context, cache language.BuildCache, done func(san
 	spec := r.root()
 	spec.Tenant, spec.Level = "", "" // it is for all
 	spec.Disk = diskLimit(r.e.cfg.CompileDiskBytes)
-	spec.BuildDisk = spec.Disk
+	spec.BuildDisk, spec.MemoryBytes = spec.Disk, r.e.cfg.Compile.MemoryBytes
 	spec.Mounts = r.toolchain.Mounts
 	c, err := r.e.manager.Create(ctx, spec)
 	if err != nil {

@@ -118,6 +118,7 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 		spec := r.root()
 		spec.Network, spec.Mounts = network, append(slices.Clone(r.toolchain.Mounts), tools)
 		spec.Disk, spec.BuildDisk = diskLimit(installTempBytes), diskLimit(r.e.cfg.CompileDiskBytes)
+		spec.MemoryBytes = r.e.cfg.Compile.MemoryBytes
 		if c, err = r.e.manager.Create(ctx, spec); err != nil {
 			return notInstallable(err)
 		}
@@ -213,11 +214,7 @@ type installer struct{ language.Language }
 
 // Diagnose implements [language.Language].
 func (installer) Diagnose(_, stderr string) language.Diagnosis {
-	reason := []rune(packages.Reason(stderr))
-	if len(reason) > maxReason {
-		reason = append(reason[:maxReason-1], '…')
-	}
-	return language.Diagnosis{Reason: string(reason), DiskFull: strings.Contains(stderr, "No space left on device")}
+	return language.Diagnosis{Reason: shortReason(packages.Reason(stderr)), DiskFull: strings.Contains(stderr, "No space left on device")}
 }
 
 // copyEnvironment copies the files of an environment out of its container, which

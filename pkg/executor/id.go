@@ -6,12 +6,9 @@ import (
 	"time"
 )
 
-// NewID is an id as that of a result, for a run that is not an executor's.
-func NewID(now time.Time) string { return newID(now) }
-
-// newID is unique and sorts by time: a ULID (48 bits of milliseconds, 80 random
-// bits, Crockford's base 32).
-func newID(now time.Time) string {
+// NewID is an id of a result. It is unique and sorts by time: a ULID (48 bits of
+// milliseconds, 80 random bits, Crockford's base 32).
+func NewID(now time.Time) string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
 	ms := uint64(now.UnixMilli())

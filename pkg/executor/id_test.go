@@ -13,7 +13,7 @@ func TestIDsAreUniqueAndWellFormed(t *testing.T) {
 	seen := map[string]bool{}
 	now := time.Now()
 	for range 10_000 {
-		id := newID(now)
+		id := NewID(now)
 		if !form.MatchString(id) {
 			t.Fatalf("id %q", id)
 		}
@@ -28,7 +28,7 @@ func TestIDsSortByTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.Int64Range(0, 1<<48-2).Draw(t, "ms")
 		later := rapid.Int64Range(ms+1, 1<<48-1).Draw(t, "later")
-		if a, b := newID(time.UnixMilli(ms)), newID(time.UnixMilli(later)); a >= b {
+		if a, b := NewID(time.UnixMilli(ms)), NewID(time.UnixMilli(later)); a >= b {
 			t.Fatalf("%s of %d does not sort before %s of %d", a, ms, b, later)
 		}
 	})
@@ -36,7 +36,7 @@ func TestIDsSortByTime(t *testing.T) {
 
 // The example of the ULID specification: this time is 01ARYZ6S41.
 func TestIDTimeIsAULIDs(t *testing.T) {
-	if id := newID(time.UnixMilli(1469918176385)); id[:10] != "01ARYZ6S41" {
+	if id := NewID(time.UnixMilli(1469918176385)); id[:10] != "01ARYZ6S41" {
 		t.Errorf("id %s, want 01ARYZ6S41…", id)
 	}
 }

@@ -107,7 +107,7 @@ func TestLimitsOverTheCeiling(t *testing.T) {
 		{sandbox.Limits{Processes: 200}, sandbox.Limits{Processes: 201}, "processes of 201 is over the ceiling of 200 "},
 		{sandbox.Limits{OpenFiles: 300}, sandbox.Limits{OpenFiles: 301}, "open files of 301 is over the ceiling of 300 "},
 	} {
-		tc.ok.WallTime = max(tc.ok.WallTime, time.Second) // the default is over this ceiling
+		tc.ok.WallTime = max(tc.ok.WallTime, time.Second)
 		if _, err := e.limits(Request{Limits: tc.ok}); err != nil {
 			t.Errorf("%+v at the ceiling: %v", tc.ok, err)
 		}

@@ -293,7 +293,7 @@ func refused(err error) error {
 // spec is what the container is made of.
 func (r *run) spec(ctx context.Context) (sandbox.Spec, error) {
 	spec := r.root()
-	spec.Network, spec.Disk, spec.WorkspaceOnDisk = r.req.Network, r.disk, r.req.WorkspaceOnDisk
+	spec.Network, spec.Disk, spec.WorkspaceOnDisk, spec.MemoryBytes = r.req.Network, r.disk, r.req.WorkspaceOnDisk, r.memoryBytes()
 	spec.Mounts = slices.Concat(r.toolchain.Mounts, r.plan.Mounts)
 	if r.packages != nil {
 		environment, err := r.environmentMount(ctx)

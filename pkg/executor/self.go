@@ -131,20 +131,29 @@ func (c copies) write() error {
 // removeOthers removes what is not this program's copy and not in use: copies of
 // other versions, and halves of copies. It names what it removed.
 func (c copies) removeOthers() (removed []string, err error) {
-	entries, err := os.ReadDir(c.dir)
+	return removeUnheld(c.dir, func(name string) bool { return name != c.name })
+}
+
+// removeUnheld removes what a directory has of such names and nobody holds: what is in use,
+// or being made, stays. It names what it removed. A directory that is not there has nothing.
+func removeUnheld(dir string, which func(name string) bool) (removed []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	for _, entry := range entries {
-		dir := filepath.Join(c.dir, entry.Name())
-		if entry.Name() == c.name {
+		if !which(entry.Name()) {
 			continue
 		}
-		unlock, locked := lockDir(dir, true)
+		path := filepath.Join(dir, entry.Name())
+		unlock, locked := lockDir(path, true)
 		if locked != nil {
-			continue // a run uses it
+			continue // somebody uses it, or is making it
 		}
-		if failed := os.RemoveAll(dir); failed != nil {
+		if failed := os.RemoveAll(path); failed != nil {
 			err = errors.Join(err, failed)
 		} else {
-			removed = append(removed, dir)
+			removed = append(removed, path)
 		}
 		unlock()
 	}
@@ -167,27 +176,10 @@ func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) 
 // reclaimUnfinished removes what processes were making when they died, and nobody holds:
 // all of a directory whose name begins so.
 func reclaimUnfinished(dir, prefix string) (removed []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for _, entry := range entries {
-		if _, ok := strings.CutPrefix(entry.Name(), prefix); !ok {
-			continue
-		}
-		path := filepath.Join(dir, entry.Name())
-		unlock, locked := lockDir(path, true)
-		if locked != nil {
-			continue // somebody is making it
-		}
-		if failed := os.RemoveAll(path); failed != nil {
-			err = errors.Join(err, failed)
-		} else {
-			removed = append(removed, path)
-		}
-		unlock()
-	}
-	return removed, err
+	return removeUnheld(dir, func(name string) bool {
+		_, ok := strings.CutPrefix(name, prefix)
+		return ok
+	})
 }
 
 func reclaimCopies(ctx context.Context, dataDir string) (removed []string, err error) {

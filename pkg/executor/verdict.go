@@ -239,12 +239,16 @@ func peak(out sandbox.Outcome) float64 {
 // lastLine is the last line that is not blank.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	line := strings.TrimSpace(lines[len(lines)-1])
-	if runes := []rune(line); len(runes) > maxReason {
-		return string(runes[:maxReason-1]) + "…"
-	}
-	return line
+	return shortReason(strings.TrimSpace(lines[len(lines)-1]))
 }
 
 // maxReason bounds what a message quotes, in characters.
 const maxReason = 300
+
+// shortReason is as much of a text as a message quotes.
+func shortReason(text string) string {
+	if runes := []rune(text); len(runes) > maxReason {
+		return string(runes[:maxReason-1]) + "…"
+	}
+	return text
+}

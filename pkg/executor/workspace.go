@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -46,7 +47,7 @@ func checkFiles(req Request) error {
 func checkTree(files map[string]InputFile) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if dir, ok := fileAbove(files, name); ok {
-			return &InputError{Field: filePointer(name), Detail: fmt.Sprintf("%q is a file and a directory: %q lies below it", dir, name)}
+			return &InputError{Field: api.Pointer("files", name), Detail: fmt.Sprintf("%q is a file and a directory: %q lies below it", dir, name)}
 		}
 	}
 	return nil
@@ -71,7 +72,7 @@ func checkWords(req Request) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(req.Env)) {
-		field := "/env/" + escapePointer(name)
+		field := api.Pointer("env", name)
 		if name == "" || strings.ContainsAny(name, "=\x00") {
 			return &InputError{Field: field, Detail: fmt.Sprintf("%.80q is no name of a variable: it must not be empty, and hold neither = nor NUL", name)}
 		}
@@ -82,17 +83,8 @@ func checkWords(req Request) error {
 	return nil
 }
 
-// filePointer is the JSON pointer (RFC 6901) of a file of the request.
-func filePointer(name string) string {
-	return "/files/" + escapePointer(name)
-}
-
-func escapePointer(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
 func checkName(name string) error {
-	field := filePointer(name)
+	field := api.Pointer("files", name)
 	tooLong := func(part string) bool { return len(part) > maxPartBytes }
 	switch {
 	case len(name) > maxNameBytes:

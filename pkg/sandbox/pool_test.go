@@ -226,7 +226,7 @@ func TestWantKey(t *testing.T) {
 	same := key(func(*Spec, *Process) {})
 	spec, process := reflect.TypeFor[Spec](), reflect.TypeFor[Process]()
 	for i := range spec.NumField() {
-		if key(func(s *Spec, _ *Process) { touch(t, reflect.ValueOf(s).Elem().Field(i)) }) == same {
+		if spec.Field(i).Name != "MemoryBytes" && key(func(s *Spec, _ *Process) { touch(t, reflect.ValueOf(s).Elem().Field(i)) }) == same {
 			t.Errorf("Spec.%s is not in the key", spec.Field(i).Name)
 		}
 	}

@@ -71,6 +71,9 @@ type Spec struct {
 	// Language is what the container is for, and Version which one of it; a runtime
 	// that has more than one image chooses by them. They may be empty.
 	Language, Version string
+	// MemoryBytes is the most that a process of the container will be given, as far as it is
+	// known when the container is made; who shares out a machine sets it aside. Zero is not known.
+	MemoryBytes int64
 	// WorkspaceOnDisk keeps the workspace on disk instead of in memory, with
 	// the same limits.
 	WorkspaceOnDisk bool

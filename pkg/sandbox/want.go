@@ -52,7 +52,7 @@ func (w Want) describe() string {
 		Spec  Spec
 		Ahead *ahead
 	}{Spec: w.Spec}
-	of.Spec.Tenant = ""
+	of.Spec.Tenant, of.Spec.MemoryBytes = "", 0
 	if w.Ahead != nil {
 		of.Ahead = &ahead{Process: w.Ahead.Process, Files: w.Ahead.Files, BuildDirs: w.Ahead.BuildDirs, Quiet: w.Ahead.Quiet, Again: w.Ahead.Again}
 		of.Ahead.Limits = kernelHeld(of.Ahead.Limits)

@@ -177,9 +177,9 @@ func TestRefused(t *testing.T) {
 		violation string
 	}{
 		{[]string{"get", "http://denied.test/"}, "server misbehaving", "name denied.test refused: it is not in the allow-list"},
-		{[]string{"get", "http://rebound.test:" + port}, "ECONNRESET", "connection to rebound.test:" + port + " refused: 127.0.0.1 is this host's loopback"},
-		{[]string{"get", "http://allowed.test:" + port}, "ECONNRESET", "connection to allowed.test:" + port + " refused: 127.0.0.1 is this host's loopback"},
-		{[]string{"get", "http://private.test"}, "ECONNRESET", "connection to private.test:80 refused: 10.0.0.1 is a private network"},
+		{[]string{"get", "http://rebound.test:" + port}, "ECONNRESET", "connection to rebound.test:" + port + " refused: its address is this host's loopback"},
+		{[]string{"get", "http://allowed.test:" + port}, "ECONNRESET", "connection to allowed.test:" + port + " refused: its address is this host's loopback"},
+		{[]string{"get", "http://private.test"}, "ECONNRESET", "connection to private.test:80 refused: its address is a private network"},
 		{[]string{"get", "http://allowed.test:81"}, "ECONNRESET", "connection to allowed.test:81 refused: the allow-list has other ports of it"},
 		{[]string{"dial", "tcp", "93.184.216.34:443"}, "ECONNRESET", "connection to 93.184.216.34:443 refused: the address is not in the allow-list"},
 		{[]string{"dial", "tcp", "169.254.169.254:80"}, "ECONNRESET", "connection to 169.254.169.254:80 refused: 169.254.169.254 is a service that tells this machine's secrets"},
@@ -335,7 +335,7 @@ func TestHostName(t *testing.T) {
 	if got := c.do("get", "http://host.docker.internal:1"); !strings.Contains(got, "ECONNRESET") && !strings.Contains(got, "EOF") {
 		t.Error(got)
 	}
-	if report := c.relay.Report(); len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "internal:1 refused: 127.0.0.1 is this host's loopback") {
+	if report := c.relay.Report(); len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "internal:1 refused: its address is this host's loopback") {
 		t.Errorf("%+v", report)
 	}
 }

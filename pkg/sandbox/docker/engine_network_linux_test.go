@@ -65,7 +65,7 @@ socket.create_connection(("rebound.test", 1)).recv(1)' | tail -1; cut -d: -f1 -s
 	if !slices.Contains(exit.Network.Queries, "A nosuch") || slices.ContainsFunc(exit.Network.Queries, func(q string) bool { return strings.Contains(q, "nosuch.") }) {
 		t.Errorf("queries %q", exit.Network.Queries)
 	}
-	if len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback") {
+	if len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], "connection to rebound.test:1 refused: its address is this host's loopback") {
 		t.Errorf("%q", exit.Violations)
 	}
 	for _, s := range netns.Sysctls() {

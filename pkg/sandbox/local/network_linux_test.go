@@ -163,8 +163,8 @@ func TestNetworkRebinding(t *testing.T) {
 		t.Error(got)
 	}
 	for url, want := range map[string]string{
-		"http://rebound.test:1/": "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback",
-		"http://meta.test/":      "connection to meta.test:80 refused: 169.254.169.254 is a service",
+		"http://rebound.test:1/": "connection to rebound.test:1 refused: its address is this host's loopback",
+		"http://meta.test/":      "connection to meta.test:80 refused: its address is a service",
 	} {
 		if got, exit := sandboxtest.Fetch(t, c, nil, url); got != reset || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {
 			t.Errorf("%s: %q, %q", url, got, exit.Violations)

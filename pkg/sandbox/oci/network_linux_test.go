@@ -71,8 +71,8 @@ func TestNetworkNames(t *testing.T) {
 			t.Errorf("%q, %+v", got, exit)
 		}
 		for url, want := range map[string]string{
-			"http://rebound.test:1/":           "connection to rebound.test:1 refused: 127.0.0.1 is this host's loopback",
-			"http://meta.test/":                "connection to meta.test:80 refused: 169.254.169.254 is a service",
+			"http://rebound.test:1/":           "connection to rebound.test:1 refused: its address is this host's loopback",
+			"http://meta.test/":                "connection to meta.test:80 refused: its address is a service",
 			"http://[2606:4700:4700::1111]:8/": "tcp to [2606:4700:4700::1111]:8 refused: only TCP and name queries leave the sandbox",
 		} {
 			if got, exit := sandboxtest.Fetch(t, c, nil, url); got != "ConnectionResetError" && got != "ConnectionRefusedError" || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {

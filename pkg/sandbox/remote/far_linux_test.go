@@ -349,9 +349,16 @@ func TestAudit(t *testing.T) {
 func TestProbe(t *testing.T) {
 	f := serve(t)
 	there := must(f.runtime.Probe(t.Context()))
-	here := must(opened(t, remote.Options{}, f).Probe(t.Context()))
+	rt := opened(t, remote.Options{}, f)
+	here := must(rt.Probe(t.Context()))
 	if here.Runtime != "remote" || here.Levels[0] != there.Levels[0] || len(here.Levels) != 1 ||
 		!slices.Equal(here.Networks, there.Networks) || len(here.Mechanisms) != len(there.Mechanisms) || here.TTY != there.TTY {
 		t.Errorf("%+v is told as %+v", there, here)
+	}
+	f.http.CloseClientConnections()
+	f.http.Close()
+	remote.Forget(rt)
+	if caps, err := rt.Probe(t.Context()); err == nil {
+		t.Errorf("a server that is gone can do %+v", caps)
 	}
 }

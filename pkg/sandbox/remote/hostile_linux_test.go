@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -12,6 +13,10 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/sandbox-run/sandbox-run/internal/auth"
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
+	"github.com/sandbox-run/sandbox-run/internal/server"
+	"github.com/sandbox-run/sandbox-run/internal/store"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox/remote"
@@ -65,6 +70,85 @@ func TestOneContainerPerConnection(t *testing.T) {
 	}
 	hungUp(t, "the second container", s)
 	eventually(t, "the end of the first", func() bool { return len(f.runtime.manager.Alive()) == 0 })
+}
+
+// A program that asks for more than there is has not begun, and the container keeps the place that
+// it has: none lives that the ledger does not know.
+func TestMoreThanThereIs(t *testing.T) {
+	f := serve(t, func(o *server.Options) { o.Ledger = capacity.New(capacity.Limits{Runs: 2, MemoryBytes: 1 << 30}) })
+	c := create(t, opened(t, remote.Options{}, f), small)
+	p := shell("echo large")
+	for _, memory := range []int64{2 << 30, 1 << 50} {
+		p.Limits.MemoryBytes = memory
+		if _, err := c.Start(t.Context(), p); err == nil {
+			t.Errorf("%d bytes are given", memory)
+		}
+		if load := f.Ledger.Load(); load.Running != 1 {
+			t.Errorf("after that %+v, with a container", load)
+		}
+	}
+	p.Limits.MemoryBytes = 1 << 30
+	mustPrint(t, c, p, "large\n")
+	// What is known to be too much beforehand has no container.
+	spec := small
+	spec.MemoryBytes = 2 << 30
+	if c, err := opened(t, remote.Options{}, f).Create(t.Context(), spec); !errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// What is written to a container's files is memory of nobody's grant.
+func TestFilesFromElsewhereAreBounded(t *testing.T) {
+	f := serve(t)
+	spec := small
+	spec.Disk = sandbox.DiskLimit{Bytes: 1 << 30, Inodes: 1 << 10}
+	c := create(t, opened(t, remote.Options{}, f), spec)
+	tree := must(c.Files(sandbox.WorkspaceDir))
+	content := make([]byte, 16<<20)
+	written := 0
+	for range 8 {
+		if err := tree.WriteFile("large", bytes.NewReader(content), 0o600); err != nil {
+			if !errors.Is(err, syscall.EFBIG) {
+				t.Error(err)
+			}
+			break
+		}
+		written++
+	}
+	if written != 7 {
+		t.Errorf("%d files of 16 MiB were written", written)
+	}
+	mustPrint(t, c, shell("echo goes on"), "goes on\n")
+}
+
+// A connection that is open ends with its key, and what its programs use is charged as they end.
+func TestKeysOfOpenConnections(t *testing.T) {
+	f := serve(t)
+	revoked := f.newKey(t, auth.ScopeRuntime)
+	quota, _, err := f.keys.Create(t.Context(), auth.NewKey{Tenant: "near", Scopes: []string{auth.ScopeRuntime}, Limits: store.KeyLimits{CPUSecondsPerDay: 0.05}})
+	if err == nil {
+		err = f.known.Reload(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(key string) sandbox.Container {
+		other := *f
+		other.key = key
+		return create(t, opened(t, remote.Options{}, &other), small)
+	}
+	a, b := with(revoked), with(quota)
+	mustPrint(t, a, shell("echo hi"), "hi\n")
+	mustPrint(t, b, shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo $i"), "200000\n")
+	if _, err := b.Start(t.Context(), shell("echo more")); err == nil || !strings.Contains(err.Error(), "CPU-seconds a day") {
+		t.Errorf("the quota is used up: %v", err)
+	}
+	if err := errors.Join(f.keys.Revoke(t.Context(), revoked), f.known.Reload(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Start(t.Context(), shell("echo more")); err == nil {
+		t.Error("a revoked key starts programs")
+	}
 }
 
 // Connections that ask for nothing are few, whatever the key may have, and no other
@@ -136,8 +220,7 @@ func TestOnlyOnesOwnProgram(t *testing.T) {
 
 // Who takes nothing of what a program writes does not keep its container.
 func TestNobodyTakesTheOutput(t *testing.T) {
-	t.Parallel()
-	f := serve(t)
+	f := serve(t, func(o *server.Options) { o.Containers.Overtime = 200 * time.Millisecond })
 	s := must(dial(t, f))
 	if _, err := s.Do(t.Context(), creation(t)); err != nil {
 		t.Fatal(err)

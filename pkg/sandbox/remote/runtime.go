@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
@@ -33,6 +34,7 @@ type Runtime struct {
 	current *endpoint           // that the last image was asked of
 	planned map[imageKey]string // the digest that was told last
 	known   *sandbox.Capabilities
+	told    time.Time // when known was
 }
 
 // New opens the runtime. It does not connect. What goes on beside requests has the
@@ -70,12 +72,15 @@ func (r *Runtime) beside(do func(context.Context)) bool {
 	return true
 }
 
+// knownAge is how long a server counts as able to do what it once said: it may be gone since.
+const knownAge = 10 * time.Second
+
 // Probe implements [sandbox.Runtime]: what the server in front can do.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	r.mu.Lock()
-	known := r.known
+	known, told := r.known, r.told
 	r.mu.Unlock()
-	if known != nil {
+	if known != nil && time.Since(told) < knownAge {
 		return *known, nil
 	}
 	var c sandbox.Capabilities
@@ -95,7 +100,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	c.Runtime, c.Volumes = runtimeName, false
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known = &c
+	r.known, r.told = &c, time.Now()
 	return c, nil
 }
 
