@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -74,11 +75,14 @@ func (a *app) checkSource(f *runFlags) (*api.Check, error) {
 		return nil, err
 	}
 	f.apply(&cfg)
-	src, err := a.readSource(f)
+	var src *source
+	err = stop.reading(func() (err error) { src, err = a.readSource(f); return err })
 	if err != nil {
 		return nil, sourceError(err)
 	}
-	req, closeInput, err := a.request(f, cfg, src)
+	var req executor.Request
+	var closeInput func()
+	err = stop.reading(func() (err error) { req, closeInput, err = a.request(f, cfg, src); return err })
 	if err != nil {
 		return nil, usageError{err}
 	}

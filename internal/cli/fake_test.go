@@ -46,7 +46,7 @@ func openFakeServer(url, key string, notify func(string)) (Runner, error) {
 // step is one line of a script.
 type step struct {
 	api.Event
-	// Do is event (the default), flood, echo, wait, file, refuse, forbid, notify.
+	// Do is event (the default), flood, echo, wait, linger, file, refuse, forbid, notify.
 	Do string `json:"do"`
 	// Bytes is how much flood writes, Path and Text what file and notify take.
 	Bytes int    `json:"bytes"`
@@ -108,6 +108,9 @@ func (f *fakeEngine) play(ctx context.Context, s step, job Job, sink executor.Si
 			return nil, errors.New("nobody has ended this run")
 		}
 		os.WriteFile("stopped", nil, 0o600)
+		return nil, nil
+	case "linger":
+		time.Sleep(stuckWait + 200*time.Millisecond)
 		return nil, nil
 	case "file":
 		info := sandbox.FileInfo{Path: s.Path, Size: int64(len(s.Text)), Mode: 0o644}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/executor"
 )
 
 // run is the verb that everything is about.
@@ -32,7 +33,8 @@ func (a *app) run(args []string) (int, error) {
 		return 0, err
 	}
 	f.apply(&cfg)
-	src, err := a.readSource(f)
+	var src *source
+	err = stop.reading(func() (err error) { src, err = a.readSource(f); return err })
 	if err != nil {
 		return 0, sourceError(err)
 	}
@@ -50,7 +52,9 @@ func sourceError(err error) error {
 // runSource runs what was read. Everything that is opened is closed on every
 // path.
 func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopper) (int, error) {
-	req, closeInput, err := a.request(f, cfg, src)
+	var req executor.Request
+	var closeInput func()
+	err := stop.reading(func() (err error) { req, closeInput, err = a.request(f, cfg, src); return err })
 	if err != nil {
 		return 0, usageError{err}
 	}

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
 
 // What a run may bring along. Sources are held in memory and written to the
@@ -99,7 +101,27 @@ func fileSource(f *runFlags, name string) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the source: %w", hintVerb(err, name))
 	}
-	return codeSource(f, code, name)
+	s, err := codeSource(f, code, name)
+	if err != nil {
+		return nil, err
+	}
+	if main, ok := otherMain(s.language, name); ok {
+		s.code, s.files = nil, map[string]executor.InputFile{main: {Content: code}}
+		f.Entry = main
+	}
+	return s, nil
+}
+
+// otherMain is the name of a file as the main source, where its extension is
+// not the usual one: .tsx may hold JSX, and .mjs is a module.
+func otherMain(asked, file string) (name string, ok bool) {
+	lang, _, err := language.Lookup(asked)
+	if err != nil {
+		return "", false
+	}
+	info, extension := lang.Info(), strings.ToLower(path.Ext(file))
+	name = "main" + extension
+	return name, slices.Index(info.Extensions, extension) > 0 && slices.Contains(info.Entries, name)
 }
 
 // hintVerb explains a missing file that is called like a verb.

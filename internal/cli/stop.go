@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// stuckWait is how long output may still be written after the first signal
-// before a reader that does not read is given up.
+// stuckWait is how long after the first signal a reader that does not read is
+// given up, and how long each write may take from then on.
 const stuckWait = time.Second
 
 // stopper turns the first signal into the end of the run's context. Later
@@ -85,6 +85,19 @@ func (s *stopper) signal() os.Signal {
 	return s.first
 }
 
+// reading does what reads the user's files. Any of them may be a pipe that nobody
+// writes to, and nothing interrupts who waits for that: a signal leaves it behind.
+func (s *stopper) reading(read func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- read() }()
+	select {
+	case err := <-done:
+		return err
+	case <-s.ctx.Done():
+		return errQuiet{signalCode(s.signal())}
+	}
+}
+
 // release gives the signals back.
 func (s *stopper) release() {
 	signal.Stop(s.signals)
@@ -126,15 +139,19 @@ func (p *patientWriter) WriteString(data string) (int, error) {
 		p.started = true
 		go p.loop()
 	}
+	begin := time.Now()
 	p.chunks <- data
 	select {
-	case err := <-p.results:
-		if isBrokenPipe(err) {
-			err = errGone
-		}
-		p.failed = err
+	case p.failed = <-p.results:
 	case <-p.giveUp:
-		p.failed = errStuck
+		select { // what is first written long after the signal has its time too
+		case p.failed = <-p.results:
+		case <-time.After(stuckWait - time.Since(begin)):
+			p.failed = errStuck
+		}
+	}
+	if isBrokenPipe(p.failed) {
+		p.failed = errGone
 	}
 	if p.failed != nil {
 		return 0, p.failed

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A reader that does not read keeps us no longer than the second signal.
+// A reader that does not read keeps us no longer than a second after the signals.
 func TestPatientWriterStuck(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -34,6 +34,30 @@ func TestPatientWriterStuck(t *testing.T) {
 	}
 	if _, err := p.Write([]byte("x")); !errors.Is(err, errStuck) {
 		t.Errorf("afterwards %v, want %v", err, errStuck)
+	}
+}
+
+// slowWriter takes its time.
+type slowWriter struct{ bytes.Buffer }
+
+func (w *slowWriter) WriteString(s string) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return w.Buffer.WriteString(s)
+}
+
+// A reader that reads gets what is first written after the signals.
+func TestPatientWriterLate(t *testing.T) {
+	giveUp := make(chan struct{})
+	close(giveUp)
+	var w slowWriter
+	p := newPatientWriter(&w, giveUp)
+	for _, s := range []string{"a", "b"} {
+		if n, err := p.Write([]byte(s)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if w.String() != "ab" {
+		t.Errorf("%q", w.String())
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,15 +61,19 @@ func (t *tree) add(src, dest string) error {
 
 func (t *tree) addFile(src, dest string) error {
 	dest = path.Clean(dest)
-	if _, taken := t.files[dest]; taken {
-		return fmt.Errorf("two files would be %s in the workspace: the second is %s", dest, src)
-	}
-	if len(t.files) == maxInputFiles {
+	old, taken := t.files[dest]
+	if !taken && len(t.files) == maxInputFiles {
 		return fmt.Errorf("more than %d files are given with %s, which is the most that is taken along", maxInputFiles, src)
 	}
 	content, err := readFile(src, maxInputBytes)
 	if err != nil {
 		return err
+	}
+	if taken && bytes.Equal(old.Content, content) { // such as the source in a directory of --in
+		return nil
+	}
+	if taken {
+		return fmt.Errorf("two files would be %s in the workspace: the second is %s", dest, src)
 	}
 	if t.bytes += int64(len(content)); t.bytes > maxInputBytes {
 		return fmt.Errorf("with %s the files are larger than %s in all, which is the most that is taken along", src, bytesText(maxInputBytes))
