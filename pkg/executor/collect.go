@@ -1,13 +1,17 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -66,6 +70,27 @@ func snapshot(ctx context.Context, tree sandbox.FileTree) (map[string]sandbox.Fi
 	return before, nil
 }
 
+// maxTick is longer than the clock of a file system stands still: 10 ms where the kernel has
+// a hundred ticks a second, and more where it runs late.
+const maxTick = 50 * time.Millisecond
+
+// doubtfulInputs are those that may get other content of the same size without it showing in
+// their time: before Linux 6.13 that is of the clock's last tick, which may be the one that they
+// were written in. Of those with an earlier time than the latest it is not.
+func (r *run) doubtfulInputs(before map[string]sandbox.FileInfo) map[string]InputFile {
+	if time.Since(r.filled) > maxTick {
+		return nil
+	}
+	inputs, latest := r.inputs(), time.Time{}
+	for name := range inputs {
+		if at := before[name].ModTime; at.After(latest) {
+			latest = at
+		}
+	}
+	maps.DeleteFunc(inputs, func(name string, _ InputFile) bool { return !before[name].ModTime.Equal(latest) })
+	return inputs
+}
+
 // gatherFiles returns what the program made or changed.
 func (r *run) gatherFiles(ctx context.Context, before map[string]sandbox.FileInfo) collected {
 	g := gatherer{run: r, before: before, out: collected{files: map[string]api.File{}},
@@ -107,7 +132,7 @@ func (g *gatherer) visit(f sandbox.FileInfo) error {
 	if f.Mode.IsDir() {
 		return nil
 	}
-	if old, ok := g.before[f.Path]; ok && old.Inode == f.Inode && old.Size == f.Size && old.ModTime.Equal(f.ModTime) {
+	if g.unchanged(f) {
 		return nil
 	}
 	if len(f.Path) > maxPath { // which it cannot be opened by, and globs take their time for it
@@ -130,6 +155,39 @@ func (g *gatherer) visit(f sandbox.FileInfo) error {
 		return g.take(f)
 	}
 	return nil
+}
+
+// unchanged tells a file that is as it was before the program. One in doubt that cannot be read
+// is not, so that it is told.
+func (g *gatherer) unchanged(f sandbox.FileInfo) bool {
+	old, ok := g.before[f.Path]
+	if !ok || old.Inode != f.Inode || old.Size != f.Size || !old.ModTime.Equal(f.ModTime) {
+		return false
+	}
+	input, doubtful := g.run.doubtful[f.Path]
+	if !doubtful {
+		return true
+	}
+	file, err := g.run.workspace.Open(f.Path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	rest := expected(input.Content)
+	_, err = io.Copy(&rest, io.LimitReader(file, f.Size))
+	return err == nil && len(rest) == 0
+}
+
+// expected is a writer of the same once more. It fails where something else is written.
+type expected []byte
+
+func (e *expected) Write(p []byte) (int, error) {
+	rest, same := bytes.CutPrefix(*e, p)
+	if !same {
+		return 0, errors.New("the content is another")
+	}
+	*e = rest
+	return len(p), nil
 }
 
 func (g *gatherer) skip(f sandbox.FileInfo, reason string) {

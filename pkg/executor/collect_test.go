@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -65,6 +66,51 @@ func TestOnlyWhatChangedIsCollected(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got.files); diff != "" || got.err != nil || len(got.skipped) != 0 {
 		t.Errorf("%s, %v, skipped %v", diff, got.err, got.skipped)
+	}
+}
+
+// The clock of the file system may not have ticked between an input and what the program
+// writes in its place: then the content tells.
+func TestChangeWithinATick(t *testing.T) {
+	for after, want := range map[time.Duration]int{0: 1, 2 * maxTick: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			rt := &fakeRuntime{program: func(_ sandbox.Process, r *fakeRunning) sandbox.Exit {
+				tree := r.container.trees[sandbox.WorkspaceDir]
+				tree.edit("changed", func(f *fakeFile) { f.content = []byte("two") })
+				tree.edit("closed", func(f *fakeFile) { f.openErr = fs.ErrPermission })
+				return sandbox.Exit{}
+			}}
+			one := InputFile{Content: []byte("one")}
+			req, e := echo(), newFakeExecutor(rt)
+			req.Files = map[string]InputFile{"changed": one, "closed": one, "same": one}
+			a, err := e.Admit(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := a.run.plan.Run
+			a.run.plan.Run = func(build sandbox.FileTree) (language.Step, error) {
+				time.Sleep(after)
+				return plan(build)
+			}
+			res, err := a.Run(t.Context(), nil)
+			if err != nil || len(res.Files) != want || len(res.FilesSkipped) != want {
+				t.Fatalf("%+v, %v, want %d", res, err, want)
+			}
+			if want > 0 && (res.Files["changed"].Content != "two" || res.FilesSkipped[0].Path != "closed") {
+				t.Errorf("files %v, skipped %v", res.Files, res.FilesSkipped)
+			}
+		})
+	}
+}
+
+// What was written before the latest tick needs no look: of ten thousand inputs few are left.
+func TestDoubtfulInputs(t *testing.T) {
+	at := func(second int64) sandbox.FileInfo { return sandbox.FileInfo{ModTime: time.Unix(second, 0)} }
+	r := &run{filled: time.Now().Add(time.Hour), req: Request{Files: map[string]InputFile{"early": {}, "a": {}, "forgotten": {}}},
+		plan: language.Plan{Files: map[string][]byte{"b": nil}}}
+	got := r.doubtfulInputs(map[string]sandbox.FileInfo{"early": at(1), "a": at(2), "b": at(2), "other": at(3)})
+	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, []string{"a", "b"}) {
+		t.Errorf("%q", names)
 	}
 }
 

@@ -43,6 +43,8 @@ type run struct {
 	warm      bool                // the container was ready
 	workspace sandbox.FileTree
 	phases    []*phase
+	filled    time.Time            // when the inputs were in the workspace
+	doubtful  map[string]InputFile // of which a change may not show in what is known of a file
 	files     collected
 	warnings  []string
 	release   func() // of what the container uses, once it is gone
@@ -79,6 +81,9 @@ func (r *run) admit(ctx context.Context) (err error) {
 		return err
 	}
 	if err := r.resolve(ctx); err != nil {
+		return err
+	}
+	if err := r.checkCode(); err != nil {
 		return err
 	}
 	if err := r.planImports(); err != nil {
@@ -387,6 +392,7 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 	if err != nil {
 		return err
 	}
+	r.doubtful = r.doubtfulInputs(before)
 	if ph := r.phase(ctx, api.PhaseRun, step, in); ph.unsupported != nil {
 		return refused(ph.unsupported)
 	}

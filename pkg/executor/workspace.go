@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -39,6 +40,21 @@ func checkFiles(req Request) error {
 	}
 	if total > maxTotalBytes {
 		return &InputError{Field: "/files", Detail: fmt.Sprintf("the sources have %s: at most %s", humanBytes(int64(total)), humanBytes(maxTotalBytes))}
+	}
+	return nil
+}
+
+// checkCode refuses a file that would be lost, since code that came without a name is written
+// under the one that its language gives it. Of two that are the same nothing is lost.
+func (r *run) checkCode() error {
+	entries := r.lang.Info().Entries
+	if r.req.Code == nil || len(entries) == 0 {
+		return nil
+	}
+	name := entries[0]
+	if file, taken := r.req.Files[name]; taken && !bytes.Equal(file.Content, r.req.Code) {
+		return &InputError{Field: api.Pointer("files", name), Detail: fmt.Sprintf(
+			"the source is written as %q, and this other file of that name would be lost: give the file another name, or the source as one of the files, chosen by entry (--entry)", name)}
 	}
 	return nil
 }
@@ -126,12 +142,13 @@ func (r *run) fillWorkspace(tree sandbox.FileTree) error {
 		}
 		fault.Point("file written")
 	}
+	r.filled = time.Now()
 	return nil
 }
 
 // source is what the language plans with.
 func (r *run) source() language.Source {
-	src := language.Source{Code: r.req.Code, Entry: r.req.Entry, Args: r.req.Args}
+	src := language.Source{Code: r.req.Code, Entry: r.req.Entry, Args: r.req.Args, Check: r.check}
 	if len(r.req.Files) > 0 {
 		src.Files = make(map[string][]byte, len(r.req.Files))
 		for name, f := range r.req.Files {

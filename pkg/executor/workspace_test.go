@@ -121,6 +121,28 @@ func TestCheckTree(t *testing.T) {
 	wantInput(t, checkTree(r.inputs()), InputInvalid, `"main.py" is a file and a directory`)
 }
 
+// The code takes no file's place, in whatever language.
+func TestCodeAndAFileOfItsName(t *testing.T) {
+	for _, lang := range language.All() {
+		for _, name := range lang.Info().Entries[:min(1, len(lang.Info().Entries))] {
+			r := run{lang: lang, req: Request{Code: []byte("x"), Files: map[string]InputFile{name: {Content: []byte("y")}, "z": {}}}}
+			if input := wantInput(t, r.checkCode(), InputInvalid, name, "--entry"); input.Field != "/files/"+name {
+				t.Errorf("field %q", input.Field)
+			}
+			r.req.Files[name] = InputFile{Content: []byte("x")}
+			same := r.checkCode()
+			r.req.Code, r.req.Files[name] = nil, InputFile{Content: []byte("y")}
+			if none := r.checkCode(); same != nil || none != nil {
+				t.Errorf("%s: the same: %v, no code: %v", name, same, none)
+			}
+		}
+	}
+	e := newFakeExecutor(&fakeRuntime{})
+	e.cfg.Host = fakeGCC(t)
+	_, err := e.Admit(t.Context(), Request{Language: "c", Code: []byte("x"), Files: map[string]InputFile{"main.c": {}}})
+	wantInput(t, err, InputInvalid, "main.c")
+}
+
 func TestFillWorkspace(t *testing.T) {
 	tree := &fakeTree{names: map[string]fakeFile{}}
 	r := run{

@@ -43,6 +43,22 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// What does not parse is found in every kind of JavaScript: Node itself does not parse what
+// it finds to be a module.
+func TestCheckJavaScript(t *testing.T) {
+	for code, want := range map[string]int{
+		"import fs from 'fs'\nvar = ;":           1,
+		"export const a = 1\nvar = ;":            1,
+		"import fs from 'fs'\nawait fs.access()": 0,
+		"const fs = require('fs')\nvar = ;":      1,
+		"const fs = require('fs'); with (fs) {}": 0,
+	} {
+		if o := sandboxRun(t, "check", "--lang", "javascript", "--code", code); o.code != want || strings.Contains(o.stdout, "syntax: ok") != (want == 0) {
+			t.Errorf("%q: exit %d, %s%s", code, o.code, o.stdout, o.stderr)
+		}
+	}
+}
+
 // Where there is no wall, the policy blocks unless it is told otherwise.
 func TestImportsAtIsolationNone(t *testing.T) {
 	none := []string{"--isolation", "none", "--lang"}

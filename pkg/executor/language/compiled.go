@@ -10,7 +10,7 @@ import (
 )
 
 // sourceFiles is what the user gave by path: all files, and the code that came
-// without a name under the name that the language gives it.
+// without a name under the first of the language's [Info.Entries].
 func sourceFiles(src Source, name string) map[string][]byte {
 	files := make(map[string][]byte, len(src.Files)+1)
 	maps.Copy(files, src.Files)

@@ -35,7 +35,7 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 	if err != nil {
 		return goPackage{}, err
 	}
-	members := goMembers(files, goFiles, dir, src.Entry, version)
+	members, alone := goMembers(files, goFiles, dir, goEntryFile(src), version)
 	if len(members) == 0 {
 		return goPackage{}, fmt.Errorf("no Go file in %s is meant for linux/%s: build constraints exclude them all", dir, runtime.GOARCH)
 	}
@@ -47,7 +47,11 @@ func findGoPackage(files map[string][]byte, src Source, version string) (goPacka
 		}
 	}
 	if root, ok := nearestDir(files, dir, "go.work", "go.mod"); ok {
-		below := strings.TrimPrefix(strings.TrimPrefix(dir, root), "/")
+		target := dir
+		if alone {
+			target = members[0]
+		}
+		below := strings.TrimPrefix(strings.TrimPrefix(target, root), "/")
 		return goPackage{root, []string{"./" + below}, true}, nil
 	}
 	var targets []string
@@ -102,22 +106,33 @@ func goEntryDir(files map[string][]byte, goFiles []string, src Source) (string, 
 	return path.Dir(goFiles[0]), nil // the compiler says what is wrong with it
 }
 
+// goEntryFile is what was asked for by name; code without one has that of main.go.
+func goEntryFile(src Source) string {
+	if src.Entry == "" && src.Code != nil {
+		return "main.go"
+	}
+	return path.Clean(src.Entry)
+}
+
 // goMembers are the files of a directory that belong to a program for this
 // machine. The go command ignores build constraints of files that are named to
-// it, so they are evaluated here; the entry itself was asked for by name.
-func goMembers(files map[string][]byte, goFiles []string, dir, entry, version string) []string {
+// it, so they are evaluated here. An entry that they exclude is no part of the
+// package beside it: it is a program alone, as go run has it.
+func goMembers(files map[string][]byte, goFiles []string, dir, entry, version string) (members []string, alone bool) {
 	context := goContext(files, version)
-	var members []string
 	for _, name := range goFiles {
 		if path.Dir(name) != dir {
 			continue
 		}
 		match, err := context.MatchFile(dir, path.Base(name))
-		if match || err != nil || entry != "" && name == path.Clean(entry) {
+		switch {
+		case match || err != nil:
 			members = append(members, name)
+		case name == entry:
+			return []string{name}, true
 		}
 	}
-	return members
+	return members, false
 }
 
 // goContext evaluates build constraints as the toolchain of a version would.

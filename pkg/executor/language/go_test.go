@@ -248,6 +248,23 @@ func main() {
 		phase:  "run",
 	},
 	{
+		name:   "code that is no part of a package",
+		src:    Source{Code: []byte("//go:build ignore\n\npackage main\nimport \"os\"\nfunc main() { os.Stdout.WriteString(\"gen\") }\n")},
+		stdout: "gen",
+		phase:  "run",
+	},
+	{
+		name: "an entry that is no part of its package, in a module",
+		src: Source{Entry: "cmd/gen.go", Files: texts(
+			"go.mod", "module example.com/m\n",
+			"greet/greet.go", "package greet\nfunc Hi() string { return \"hi\" }\n",
+			"cmd/main.go", "package main\nfunc main() { println(1) }\n",
+			"cmd/gen.go", "//go:build ignore\n\npackage main\nimport (\"fmt\"; \"example.com/m/greet\")\nfunc main() { fmt.Print(greet.Hi()) }\n",
+		)},
+		stdout: "hi",
+		phase:  "run",
+	},
+	{
 		name:   "compile error",
 		src:    Source{Code: []byte("package main\n\nfunc main() {\n\tx := 1\n\tprintln(y)\n}\n")},
 		phase:  "compile",
@@ -317,6 +334,7 @@ func FuzzGoDiagnose(f *testing.F) {
 
 func TestFindGoPackage(t *testing.T) {
 	main, lib := "package main\nfunc main() {}\n", "package lib\n"
+	ignored := "//go:build ignore\n\n" + main
 	for _, c := range []struct {
 		name    string
 		src     Source
@@ -329,6 +347,12 @@ func TestFindGoPackage(t *testing.T) {
 		{"several", Source{Files: texts("a/a.go", main, "b/b.go", main)}, "", "choose one with --entry"},
 		{"entry file", Source{Entry: "b/b.go", Files: texts("a/a.go", main, "b/b.go", main)}, "b ./b.go", ""},
 		{"entry of another system by name", Source{Entry: "a_windows.go", Files: texts("a_windows.go", main)}, ". ./a_windows.go", ""},
+		{"entry that is no part of its package", Source{Entry: "gen.go", Files: texts("main.go", main, "gen.go", ignored)}, ". ./gen.go", ""},
+		{"and in a module", Source{Entry: "m/a/gen.go", Files: texts("m/go.mod", "", "m/a/main.go", main, "m/a/gen.go", ignored)}, "m ./a/gen.go", ""},
+		{"and at its top", Source{Entry: "gen.go", Files: texts("go.mod", "", "main.go", main, "gen.go", ignored)}, ". ./gen.go", ""},
+		{"its directory", Source{Entry: "a", Files: texts("a/main.go", main, "a/gen.go", ignored)}, "a ./main.go", ""},
+		{"code that is no part of a package", Source{Code: []byte(ignored), Files: texts("util.go", main)}, ". ./main.go", ""},
+		{"not asked for by name", Source{Files: texts("main.go", ignored)}, "", "build constraints"},
 		{"a workspace", Source{Entry: "app", Files: texts("go.work", "", "app/go.mod", "", "app/main.go", main)}, "app ./", ""},
 		{"no such entry", Source{Entry: "c", Files: texts("a/a.go", main)}, "", "the entry c"},
 		{"only tests", Source{Files: texts("a_test.go", main)}, "", "there is no Go source"},

@@ -194,7 +194,8 @@ func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
 }
 
 // javaArgs is the command that runs a class. The workspace is on the class path
-// so that resources beside the sources are found.
+// so that resources beside the sources are found, and before it what Maven would
+// have copied to the classes.
 func javaArgs(tc Toolchain, project javaProject, class string, res Resources) []string {
 	args := append([]string{tc.Program}, jvmFlags(res.MemoryBytes, res.CPUs)...)
 	if project.preview() {
@@ -203,7 +204,11 @@ func javaArgs(tc Toolchain, project javaProject, class string, res Resources) []
 	if module := project.module(); module != "" {
 		return append(args, "-p", javaClasses, "-m", module+"/"+class)
 	}
-	return append(args, "-cp", javaClasses+":"+sandbox.WorkspaceDir, class)
+	classPath := []string{javaClasses}
+	for _, dir := range project.resources() {
+		classPath = append(classPath, sandbox.WorkspaceDir+"/"+dir)
+	}
+	return append(args, "-cp", strings.Join(append(classPath, sandbox.WorkspaceDir), ":"), class)
 }
 
 // javaMajor is 17 for 17.0.15, and 8 for 1.8.0_392.

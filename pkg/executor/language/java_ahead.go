@@ -58,6 +58,9 @@ func javaAhead(tc Toolchain, project javaProject, src Source, res Resources) (co
 	if project.module() != "" || len(src.Args) > 0 || src.Dir != "" {
 		return compiler, nil
 	}
+	if len(project.resources()) > 0 { // to a machine that starts before they are there they are no directories
+		return compiler, nil
+	}
 	command := javaArgs(tc, project, javaMain, res)
 	return compiler, []Ahead{{
 		Step:     Step{Args: slices.Insert(slices.Clone(command), 1, "-javaagent:"+jar)},

@@ -34,6 +34,13 @@ func scanJavaSource(code []byte) javaSource {
 	return s
 }
 
+// JavaTypes are the package that a Java file is of, empty for the unnamed one, and the types at
+// its top.
+func JavaTypes(code []byte) (pkg string, types []string) {
+	s := scanJavaSource(code)
+	return s.pkg, s.types
+}
+
 // javaScanner follows the nesting of a file, and at the top level its last
 // tokens.
 type javaScanner struct {
@@ -143,6 +150,22 @@ func readJavaProject(src Source) javaProject {
 
 func isMavenMain(name string) bool {
 	return strings.HasPrefix(name, "src/main/java/") || strings.Contains(name, "/src/main/java/")
+}
+
+// resources are the directories of resources in a tree laid out as Maven does it.
+func (p *javaProject) resources() []string {
+	if !slices.ContainsFunc(p.names, isMavenMain) {
+		return nil
+	}
+	const resources = "/src/main/resources/"
+	var dirs []string
+	for name := range p.files {
+		if module, _, ok := strings.Cut("/"+name, resources); ok {
+			dirs = append(dirs, strings.TrimPrefix(path.Join(module, resources), "/"))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
 }
 
 // javaEntry is the file that by convention holds the main class: the one called

@@ -113,6 +113,19 @@ public class Hello {
 		phase:  "run",
 	}},
 	{programCase: programCase{
+		name: "a tree as Maven lays it out, with its resources",
+		src: Source{Files: texts(
+			"pom.xml", "<project/>",
+			"core/src/main/java/App.java", "public class App { public static void main(String[] a) throws Exception { for (String s : new String[] {\"/a.txt\", \"/b.txt\", \"/c.txt\"}) System.out.print(new String(App.class.getResourceAsStream(s).readAllBytes())); } }",
+			"core/src/main/resources/a.txt", "of Maven ",
+			"util/src/main/resources/b.txt", "of another module ",
+			"a.txt", "wrong ",
+			"c.txt", "of the workspace",
+		)},
+		stdout: "of Maven of another module of the workspace",
+		phase:  "run",
+	}},
+	{programCase: programCase{
 		name:   "the first of several mains in source order, not by name",
 		src:    Source{Code: []byte("class Zebra { public static void main(String[] a) { System.out.print(\"zebra\"); } }\nclass Ant { public static void main(String[] a) { System.out.print(\"ant\"); } }")},
 		stdout: "zebra",
@@ -336,6 +349,29 @@ func TestReadJavaProject(t *testing.T) {
 	}
 	if p.files["src/main/java/app/B.java"] != nil || p.files["pom.xml"] == nil {
 		t.Errorf("files: %q", namesWithSuffix(p.files, ""))
+	}
+}
+
+// A virtual machine that starts before the workspace is filled sees no directories in it.
+func TestJavaResources(t *testing.T) {
+	tc := Toolchain{Program: "/usr/bin/java", Compiler: "/usr/bin/javac", Version: "17"}
+	for name, want := range map[string]string{
+		"src/main/resources/x":     "/build/classes:/workspace/src/main/resources:/workspace",
+		"m/src/main/resources/a/b": "/build/classes:/workspace/m/src/main/resources:/workspace",
+		"src/test/resources/x":     "/build/classes:/workspace",
+	} {
+		src := Source{Files: texts("src/main/java/Main.java", "class Main {}", name, "", name+"2", "")}
+		project := readJavaProject(src)
+		if args := javaArgs(tc, project, javaMain, testResources); args[len(args)-2] != want {
+			t.Errorf("%s: %q, want %q", name, args, want)
+		}
+		_, program := javaAhead(tc, project, src, testResources)
+		if early := !strings.Contains(want, "resources"); early != (program != nil) {
+			t.Errorf("%s: a machine ahead: %v", name, program)
+		}
+	}
+	if got := (&javaProject{files: texts("src/main/resources/x", ""), names: []string{"Main.java"}}).resources(); got != nil {
+		t.Errorf("%q in a tree without src/main/java", got)
 	}
 }
 

@@ -71,7 +71,8 @@ func findNode(ctx context.Context, host Host, language string) ([]Toolchain, []M
 }
 
 // Plan has no compile phase. Whether main.js is an ES module is Node's to find
-// out; older ones are told.
+// out. Older ones are told, and in a check all are: node --check does not parse
+// what it finds to be a module (nodejs/node#65202).
 func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	files := sourceFiles(src, "main.js")
 	if src.Code != nil && src.Entry == "" {
@@ -81,7 +82,7 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if err != nil {
 		return Plan{}, err
 	}
-	if needsModuleType(tc.Version, files, entry) {
+	if (src.Check || !detectsModules(tc.Version)) && needsModuleType(files, entry) {
 		files["package.json"] = []byte(`{"type": "module"}` + "\n")
 	}
 	program, flags, main := []string{tc.Program}, heapFlags(res), inWorkspace(src, entry)
@@ -131,9 +132,9 @@ func detectsModules(version string) bool {
 }
 
 // needsModuleType tells whether a package.json must say that the main file is
-// an ES module, because Node would not see it and nothing else says it.
-func needsModuleType(version string, files map[string][]byte, entry string) bool {
-	if detectsModules(version) || path.Ext(entry) != ".js" {
+// an ES module, where Node does not see it, because nothing else says it.
+func needsModuleType(files map[string][]byte, entry string) bool {
+	if path.Ext(entry) != ".js" {
 		return false
 	}
 	if _, ok := nearestDir(files, path.Dir(entry), "package.json"); ok {

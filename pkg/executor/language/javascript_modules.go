@@ -7,8 +7,8 @@ import (
 
 // usesModules guesses whether JavaScript is an ES module: it has an import or
 // export declaration, import.meta, or await outside of every function. It is
-// asked only for versions of Node that do not find out themselves, and errs on
-// the side of CommonJS.
+// asked only where Node does not find out itself, and errs on the side of
+// CommonJS.
 func usesModules(code []byte) bool {
 	bare := blankLiterals(code)
 	declaration := regexp.MustCompile(`(?m)(?:^|;)\s*(?:` +

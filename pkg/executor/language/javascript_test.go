@@ -56,6 +56,8 @@ func TestJavaScriptCommand(t *testing.T) {
 		{"21.0.0", module, []string{"/n", "--max-old-space-size=384", "main.js"}, true},
 		{"22.6.0", module, []string{"/n", "--max-old-space-size=384", "main.js"}, true},
 		{"22.10.0", module, []string{"/n", "--max-old-space-size=384", "main.js"}, false},
+		{"22.10.0", Source{Code: []byte("import 'fs'"), Check: true}, []string{"/n", "--max-old-space-size=384", "main.js"}, true},
+		{"22.10.0", Source{Code: []byte("require('fs')"), Check: true}, []string{"/n", "--max-old-space-size=384", "main.js"}, false},
 		{"24.1.0", Source{Code: []byte("1"), Dir: "/tmp", Args: []string{"x"}}, []string{"/n", "--max-old-space-size=384", "/workspace/main.js", "x"}, false},
 	}
 	for _, test := range tests {

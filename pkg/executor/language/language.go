@@ -41,7 +41,9 @@ type Info struct {
 	Aliases    []string // e.g. js, node
 	Extensions []string // with the dot, the usual one first
 	Shebangs   []string // program names after #!, e.g. python3
-	Entries    []string // file names that are a project's entry by convention, the usual one first
+	// Entries are file names that are a project's entry by convention, the usual one first:
+	// it is also the name of code that came without one.
+	Entries []string
 	// LeastMemoryBytes is the smallest memory limit that hello world was seen to
 	// run under in a control group, rounded up; 0 means sandbox.MinMemoryBytes.
 	LeastMemoryBytes int64
@@ -140,6 +142,8 @@ type Source struct {
 	// Dir is the absolute directory that the program will be started in, when
 	// it is not the workspace; plans then name the source by absolute path.
 	Dir string
+	// Check tells that an interpreter will only parse it.
+	Check bool
 }
 
 // Resources are the limits of the run phase, told to the language's runtime.

@@ -1,6 +1,24 @@
 package language
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
+
+// Code that came without a name has the usual one of the language: it is by that name that a
+// request is held to have another such file.
+func TestNameOfTheCode(t *testing.T) {
+	for _, lang := range All() {
+		entries := lang.Info().Entries
+		if len(entries) == 0 {
+			continue // it takes none
+		}
+		plan, err := lang.Plan(Toolchain{Program: "/usr/bin/it", Version: "18.1.0"}, Source{Code: []byte("package main")}, testResources)
+		if err != nil || !slices.Equal(namesWithSuffix(plan.Files, ""), entries[:1]) {
+			t.Errorf("%s: %q, %v, want %s", lang.Info().Name, namesWithSuffix(plan.Files, ""), err, entries[0])
+		}
+	}
+}
 
 // Whatever the files are and wherever the entry is said to be, every language comes to a
 // plan or an error: it plans in the server, before any limit.

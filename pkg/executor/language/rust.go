@@ -114,7 +114,7 @@ func (rustLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 		return cargoPlan(plan, tc, *project, src, res)
 	}
 	plan.CompileAhead = rustAhead(tc, files, entry)
-	plan.Compile = &Step{Args: append(rustcArgs(tc, files), "--", notOption(entry))} // rustc reads @file as arguments even here
+	plan.Compile = &Step{Args: append(rustcArgs(tc, files, entry), "--", notOption(entry))} // rustc reads @file as arguments even here
 	plan.Run = func(sandbox.FileTree) (Step, error) {
 		return Step{Args: append([]string{rustBinary}, src.Args...)}, nil
 	}
@@ -134,7 +134,7 @@ func rustEntry(files map[string][]byte, src Source) (entry string, project *carg
 	}
 	if dir, ok := nearestDir(files, manifest, "Cargo.toml"); ok {
 		project = &cargoProject{dir: dir, files: files}
-		if isFile && entry != path.Join(dir, "Cargo.toml") {
+		if entry != dir && entry != path.Join(dir, "Cargo.toml") {
 			project.entry = entry
 		}
 		return "", project, nil

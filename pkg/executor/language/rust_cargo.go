@@ -2,6 +2,7 @@ package language
 
 import (
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ const maxCargoFiles = 50_000
 type cargoProject struct {
 	dir   string
 	files map[string][]byte
-	entry string // the source of the wanted program; empty for the default one
+	entry string // the wanted program's source or directory; empty for the default one
 }
 
 // manifest is the project's Cargo.toml.
@@ -37,7 +38,7 @@ func (p cargoProject) hasDevProfile() bool {
 }
 
 // selection tells cargo which program to build: the one that the entry belongs
-// to by cargo's layout, else all of them.
+// to, else all of them.
 func (p cargoProject) selection() []string {
 	if name := p.entryName(); name != "" {
 		return []string{"--bin", name}
@@ -45,17 +46,64 @@ func (p cargoProject) selection() []string {
 	return nil
 }
 
-// entryName is the name that cargo gives to the program of src/bin/NAME.rs or
-// src/bin/NAME/main.rs.
+// entrySource is the entry, or the main.rs of an entry that is a directory.
+func (p cargoProject) entrySource() string {
+	if _, isFile := p.files[p.entry]; p.entry == "" || isFile {
+		return p.entry
+	}
+	return path.Join(p.entry, "main.rs")
+}
+
+// isMain tells whether the entry is the source of the package's own program.
+func (p cargoProject) isMain() bool {
+	return p.entrySource() == path.Join(p.dir, "src/main.rs")
+}
+
+// entryName is the name that cargo gives to the program of the entry: that of the
+// [[bin]] with its path, else by the layout, of src/bin/NAME.rs or src/bin/NAME/main.rs.
 func (p cargoProject) entryName() string {
-	rest, ok := strings.CutPrefix(p.entry, path.Join(p.dir, "src/bin")+"/")
+	source := p.entrySource()
+	if _, isFile := p.files[source]; !isFile {
+		return ""
+	}
+	for bin := range manifestTables(p.manifest(), "bin", "name", "path") {
+		if bin["path"] != "" && path.Join(p.dir, bin["path"]) == source {
+			return bin["name"]
+		}
+	}
+	name, ok := strings.CutPrefix(source, path.Join(p.dir, "src/bin")+"/")
 	if !ok {
 		return ""
 	}
-	if name, ok := strings.CutSuffix(rest, "/main.rs"); ok {
-		return name
+	name, isDir := strings.CutSuffix(name, "/main.rs")
+	if !isDir {
+		name, ok = strings.CutSuffix(name, ".rs")
 	}
-	return strings.TrimSuffix(rest, ".rs")
+	if !ok || strings.Contains(name, "/") { // a module of a program
+		return ""
+	}
+	return name
+}
+
+// wanted are the names of the program to run, the likeliest first. Of several [[bin]]
+// cargo takes none unasked.
+func (p cargoProject) wanted() []string {
+	name := manifestValue(p.manifest(), "package", "name")
+	switch {
+	case p.isMain():
+		return []string{p.entryName(), name}
+	case p.entry != "":
+		return []string{p.entryName()}
+	}
+	names := []string{manifestValue(p.manifest(), "package", "default-run"), name}
+	bins, bin := 0, ""
+	for table := range manifestTables(p.manifest(), "bin", "name") {
+		bins, bin = bins+1, table["name"]
+	}
+	if bins == 1 {
+		names = append(names, bin)
+	}
+	return names
 }
 
 // binary finds the program that cargo built: of several the one that the entry,
@@ -65,21 +113,21 @@ func (p cargoProject) binary(tree sandbox.FileTree) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	wanted := []string{p.entryName(), manifestValue(p.manifest(), "package", "default-run"), manifestValue(p.manifest(), "bin", "name"),
-		manifestValue(p.manifest(), "package", "name")}
 	var names []string
 	for _, program := range programs {
 		names = append(names, path.Base(program))
 	}
-	for _, name := range wanted {
+	for _, name := range p.wanted() {
 		if i := slices.Index(names, name); name != "" && i >= 0 {
 			return programs[i], nil
 		}
 	}
-	switch len(programs) {
-	case 0:
+	switch {
+	case len(programs) == 0:
 		return "", NothingToRun("the project has no program: it needs src/main.rs, or a source below src/bin")
-	case 1:
+	case p.entry != "" && !p.isMain():
+		return "", NothingToRun(fmt.Sprintf("the entry %s is the main file of none of the project's programs (%s)", p.entry, strings.Join(names, ", ")))
+	case len(programs) == 1:
 		return programs[0], nil
 	}
 	return "", NothingToRun(fmt.Sprintf("the project has %d programs (%s): choose one by its main file or directory with --entry",
@@ -104,28 +152,54 @@ func cargoPrograms(tree sandbox.FileTree) ([]string, error) {
 }
 
 // manifestValue reads a string from a table, or a list of tables, of a
-// Cargo.toml: the first one. It knows the plain form of TOML that people and
-// cargo write; what it does not understand only leaves the choice of a program
-// to the user.
+// Cargo.toml: the first one.
 func manifestValue(manifest []byte, table, key string) string {
-	current := ""
-	for line := range strings.Lines(string(manifest)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			header, _, _ := strings.Cut(line, "#")
-			current = strings.Trim(header, "[] \t")
-			continue
+	for values := range manifestTables(manifest, table, key) {
+		if value, ok := values[key]; ok {
+			return value
 		}
-		name, value, ok := strings.Cut(line, "=")
-		if !ok || current != table || strings.TrimSpace(name) != key {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if value == "" || value[0] != '"' && value[0] != '\'' {
-			return ""
-		}
-		value, _, _ = strings.Cut(value[1:], value[:1])
-		return value
 	}
 	return ""
+}
+
+// manifestTables reads the strings of some keys of a table, or of each of a list of
+// tables, of a Cargo.toml; what is no string is an empty one. It knows the plain form
+// of TOML that people and cargo write; what it does not understand only leaves the
+// choice of a program to the user. A manifest has room for very many tables: the map
+// is the next one's, too.
+func manifestTables(manifest []byte, table string, keys ...string) iter.Seq[map[string]string] {
+	return func(yield func(map[string]string) bool) {
+		current, values := "", map[string]string{}
+		for line := range strings.Lines(string(manifest)) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "[") {
+				if current == table && !yield(values) {
+					return
+				}
+				header, _, _ := strings.Cut(line, "#")
+				current = strings.Trim(header, "[] \t")
+				clear(values)
+				continue
+			}
+			name, value, ok := strings.Cut(line, "=")
+			name = strings.TrimSpace(name)
+			_, known := values[name] // in a text of several lines, more may look like it
+			if ok && current == table && !known && slices.Contains(keys, name) {
+				values[name] = tomlString(strings.TrimSpace(value))
+			}
+		}
+		if current == table {
+			yield(values)
+		}
+	}
+}
+
+// tomlString is what stands between quotes. TOML allows no NUL there, which no
+// command line could have.
+func tomlString(value string) string {
+	if value == "" || value[0] != '"' && value[0] != '\'' || strings.Contains(value, "\x00") {
+		return ""
+	}
+	value, _, _ = strings.Cut(value[1:], value[:1])
+	return value
 }

@@ -14,10 +14,18 @@ import (
 // that rustc divides a crate into by default, and makes them known to one another again.
 const smallCrate = 16 << 10
 
+// crateName is the name that a source gives its crate, on a line without comments. Where
+// the name is given both there and to rustc, they must be the same.
+var crateName = regexp.MustCompile(`(?m)^[^/"\n]*#!\s*\[\s*crate_name\s*=\s*"([\pL\pN_]+)"`)
+
 // rustcArgs is the command that compiles a crate without a project, up to its source.
-func rustcArgs(tc Toolchain, files map[string][]byte) []string {
+func rustcArgs(tc Toolchain, files map[string][]byte, entry string) []string {
+	name := "main" // whatever the file is called
+	if own := crateName.FindSubmatch(files[entry]); own != nil {
+		name = string(own[1])
+	}
 	args := []string{
-		tc.Program, "--edition", rustEdition, "--crate-name", "main",
+		tc.Program, "--edition", rustEdition, "--crate-name", name,
 		"-C", "opt-level=2", "-C", "debug-assertions=on", "-C", "strip=debuginfo", "-o", rustBinary,
 	}
 	size := 0
@@ -80,7 +88,7 @@ func rustAhead(tc Toolchain, files map[string][]byte, entry string) []Ahead {
 	}
 	const input = "/dev/stdin"
 	return []Ahead{{
-		Step:  Step{Args: append(rustcArgs(tc, files), "--remap-path-prefix", input+"="+entry, "--", input)},
+		Step:  Step{Args: append(rustcArgs(tc, files, entry), "--remap-path-prefix", input+"="+entry, "--", input)},
 		Input: append([]byte{}, source...), // not nil, whatever it is
 	}}
 }

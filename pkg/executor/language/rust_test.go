@@ -1,7 +1,9 @@
 package language
 
 import (
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,6 +41,8 @@ func manifest(name, more string) string {
 const rustBuildScript = "fn main() { println!(\"cargo:rustc-env=BUILT=opt-level {}\", std::env::var(\"OPT_LEVEL\").unwrap()); }\n"
 
 const rustPrint = "fn main() { print!(\"%\"); }\n"
+
+const twoDays = "[[bin]]\nname = \"day01\"\npath = \"day01.rs\"\n[[bin]] # 2\nname = \"day02\"\npath = \"./day02.rs\"\n"
 
 var rustPrograms = []programCase{
 	{
@@ -92,6 +96,31 @@ var rustPrograms = []programCase{
 			"lib/src/lib.rs", "pub fn f() -> i32 { 7 }\n",
 		)},
 		stdout: "7 opt-level 0",
+		phase:  "run",
+	},
+	{
+		name: "the entry of a program that the manifest names",
+		src: Source{Entry: "day02.rs", Files: texts(
+			"Cargo.toml", manifest("days", "edition = \"2021\"\n"+twoDays),
+			"day01.rs", strings.ReplaceAll(rustPrint, "%", "one"),
+			"day02.rs", strings.ReplaceAll(rustPrint, "%", "two"),
+		)},
+		stdout: "two",
+		phase:  "run",
+	},
+	{
+		name: "an entry that is no program's",
+		src: Source{Entry: "examples/x.rs", Files: texts(
+			"Cargo.toml", manifest("p", "edition = \"2021\"\n"),
+			"src/main.rs", rustPrint,
+			"examples/x.rs", rustPrint,
+		)},
+		phase: "plan",
+	},
+	{
+		name:   "a crate with a name of its own",
+		src:    Source{Code: []byte("#![crate_name = \"shape\"]\nfn main() { print!(\"{}\", module_path!()); }\n")},
+		stdout: "shape",
 		phase:  "run",
 	},
 	{
@@ -205,6 +234,57 @@ func TestManifestValue(t *testing.T) {
 	}
 }
 
+func TestCargoEntry(t *testing.T) {
+	main := "[[bin]]\nname = \"tool\"\npath = \"src/main.rs\"\n"
+	for _, c := range []struct {
+		name, entry, manifest string
+		built                 string // by cargo
+		selection, want       string // want is the program, or words of the problem
+	}{
+		{"by its path", "day02.rs", twoDays, "day01 day02", "--bin day02", "target/debug/day02"},
+		{"by its path before the layout", "src/bin/a.rs", "[[bin]]\nname = \"b\"\npath = \"src/bin/a.rs\"\n", "b", "--bin b", "target/debug/b"},
+		{"by the layout", "src/bin/a.rs", twoDays, "a", "--bin a", "target/debug/a"},
+		{"a directory", "src/bin/c", "", "c", "--bin c", "target/debug/c"},
+		{"main.rs of a directory", "src/bin/c/main.rs", "", "c", "--bin c", "target/debug/c"},
+		{"a module of a program", "src/bin/c/x.rs", "", "a c p", "", "the entry src/bin/c/x.rs is the main file of none of the project's programs (a, c, p)"},
+		{"a module of the only program", "src/x.rs", "", "p", "", "none of the project's programs (p)"},
+		{"an example", "examples/x.rs", twoDays, "day01 day02", "", "none of the project's programs (day01, day02)"},
+		{"no such file", "src/bin/no.rs", "", "a p", "", "none of the project's programs (a, p)"},
+		{"main.rs", "src/main.rs", "default-run = \"a\"\n", "a p", "", "target/debug/p"},
+		{"src", "src", "default-run = \"a\"\n", "a p", "", "target/debug/p"},
+		{"main.rs by another name", "src/main.rs", main, "a tool", "--bin tool", "target/debug/tool"},
+		{"the manifest", "Cargo.toml", "default-run = \"a\"\n", "a p", "", "target/debug/a"},
+		{"several named ones", "", twoDays, "day01 day02", "", "choose one"},
+		{"several named ones and main.rs", "", twoDays, "day01 day02 p", "", "target/debug/p"},
+		{"main.rs by another name unasked", "", main, "a tool", "", "target/debug/tool"},
+		{"what no command line could have", "day01.rs", "[[bin]]\nname = \"a\x00b\"\npath = \"day01.rs\"\n", "a", "", "none of the project's programs (a)"},
+		{"no program", "examples/x.rs", "", "", "", "the project has no program"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			files := texts("Cargo.toml", manifest("p", c.manifest), "day01.rs", "", "day02.rs", "", "src/main.rs", "", "src/x.rs", "",
+				"src/bin/a.rs", "", "src/bin/c/main.rs", "", "src/bin/c/x.rs", "", "examples/x.rs", "")
+			_, project, err := rustEntry(files, Source{Files: files, Entry: c.entry})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(project.selection(), " "); got != c.selection {
+				t.Errorf("selection %q, want %q", got, c.selection)
+			}
+			tree := memoryTree{mode: 0o755, files: map[string][]byte{}}
+			for _, name := range strings.Fields(c.built) {
+				tree.files["target/debug/"+name] = nil
+			}
+			got, err := project.binary(tree)
+			if err != nil && errors.As(err, new(NothingToRun)) {
+				got = err.Error()
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("%q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
 func TestCargoPrograms(t *testing.T) {
 	tree := memoryTree{mode: 0o755, files: texts(
 		"target/debug/app", "", "target/debug/libx.so", "", "target/debug/deps/app-123", "",
@@ -243,6 +323,18 @@ func TestRustSources(t *testing.T) {
 		}
 		if got := rustAhead(tc, files, "main.rs"); (got != nil) != c.waits || c.waits && string(got[0].Input) != c.source {
 			t.Errorf("%.60q: %v", c.source, got)
+		}
+	}
+	for source, want := range map[string]string{
+		"#![crate_name = \"shape\"]":                       "shape",
+		"#![allow(x)] #! [ crate_name=\"größe_2\" ]\n":     "größe_2",
+		"\n// #![crate_name = \"a\"]\nfn main() {}":        "main",
+		"fn main() { f(\"#![crate_name = \\\"a\\\"]\"); }": "main",
+		"#![crate_name = \"-o x\"]":                        "main",
+	} {
+		args := rustcArgs(tc, map[string][]byte{"a.rs": []byte(source), "b.rs": []byte("#![crate_name = \"b\"]")}, "a.rs")
+		if got := args[slices.Index(args, "--crate-name")+1]; got != want {
+			t.Errorf("%q: a crate called %q, want %q", source, got, want)
 		}
 	}
 	if got := rustAhead(tc, map[string][]byte{"src/main.rs": nil}, "src/main.rs"); got != nil {

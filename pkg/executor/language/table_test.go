@@ -71,10 +71,14 @@ func TestTableDiagnose(t *testing.T) {
 		{"perl", "died", "die 'é'", "run", Diagnosis{Reason: "é at main.pl line 1."}},
 		{"perl", "does not parse", "my $x = ;\n", "run", Diagnosis{Reason: `syntax error at main.pl line 1, near "= ;"`, SyntaxError: true}},
 		{"perl", "undeclared", "use strict;\n$x = 1;\n", "run", Diagnosis{Reason: `Global symbol "$x" requires explicit package name (did you forget to declare "my $x"?) at main.pl line 2.`, SyntaxError: true}},
+		{"perl", "memory", `my $n = 1 << 60; my $x = "x" x $n`, "run", Diagnosis{Reason: "Out of memory!", OutOfMemory: true}},
+		{"perl", "words about memory", `die "Out of memory slots\n"`, "run", Diagnosis{Reason: "Out of memory slots"}},
 		{"php", "uncaught", "<?php throw new Exception('é');", "run", Diagnosis{Reason: "Uncaught Exception: é in DIR/workspace/main.php:1"}},
 		{"php", "does not parse", "<?php $x = ;", "run", Diagnosis{Reason: `syntax error, unexpected token ";" in DIR/workspace/main.php on line 1`, SyntaxError: true}},
 		{"lua", "uncaught", "local x = nil; x()", "run", Diagnosis{Reason: "main.lua:1: attempt to call a nil value (local 'x')"}},
 		{"lua", "does not parse", "x = )", "run", Diagnosis{Reason: "main.lua:1: unexpected symbol near ')'", SyntaxError: true}},
+		{"lua", "memory", "io.read(1 << 50)", "run", Diagnosis{Reason: "not enough memory", OutOfMemory: true}},
+		{"lua", "words about memory", "error('not enough memory')", "run", Diagnosis{Reason: "main.lua:1: not enough memory"}},
 		{"lua", "loads what does not parse", "assert(load('x = )'))", "run", Diagnosis{Reason: `main.lua:1: [string "x = )"]:1: unexpected symbol near ')'`}},
 	}
 	for _, test := range tests {

@@ -8,6 +8,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 )
 
 // Import is one import.
@@ -27,6 +29,8 @@ type source struct {
 	globs   map[string]bool
 	aliases map[string]map[string]bool
 	hidden  map[string]bool
+	// shared are such names as well, of the other files of its package.
+	shared map[string]bool
 	// everything is set when there is no telling what is imported.
 	everything bool
 	// names is how many there are of all these, and full that there are more.
@@ -78,15 +82,21 @@ func (s *source) glob(module string) {
 // clip bounds a name: no rule is as long.
 func clip(name string) string { return name[:min(len(name), 2*maxModule)] }
 
-// scanners read the languages that are read here. Each takes any bytes.
-var scanners = map[string]struct {
+// scanner reads a language. It takes any bytes.
+type scanner struct {
 	extensions []string
 	scan       func(name string, code []byte) *source
-}{
-	"go":         {[]string{".go"}, scanGo},
-	"javascript": {[]string{".js", ".mjs", ".cjs"}, scanJavaScript},
-	"rust":       {[]string{".rs"}, scanRust},
-	"java":       {[]string{".java"}, scanJava},
+	// declares are a file's package and the types at its top, which the other files of
+	// the package see without an import; nil where files see nothing of each other.
+	declares func(code []byte) (pkg string, types []string)
+}
+
+// scanners read the languages that are read here.
+var scanners = map[string]scanner{
+	"go":         {[]string{".go"}, scanGo, nil},
+	"javascript": {[]string{".js", ".mjs", ".cjs"}, scanJavaScript, nil},
+	"rust":       {[]string{".rs"}, scanRust, nil},
+	"java":       {[]string{".java"}, scanJava, language.JavaTypes},
 }
 
 // Scans tells whether a language's imports are found by [Scan]; those of others are
@@ -105,17 +115,18 @@ type Findings struct {
 // Nothing is read any more when ctx is done.
 func Scan(ctx context.Context, language string, files map[string][]byte, main string, list List) Findings {
 	var f Findings
-	left := maxSteps
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		scanner := scanners[language]
-		if name != main && !slices.Contains(scanner.extensions, strings.ToLower(path.Ext(name))) {
-			continue
-		}
+	scanner, left := scanners[language], maxSteps
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(name string) bool {
+		return name != main && !slices.Contains(scanner.extensions, strings.ToLower(path.Ext(name)))
+	})
+	shared := scanner.shared(ctx, files, names, list)
+	for _, name := range names {
 		if ctx.Err() != nil {
 			f.Incomplete = "the run was cancelled while they were read"
 			break
 		}
 		s := scanner.scan(name, files[name])
+		s.shared = shared[name]
 		f.Imports = append(append(f.Imports, s.imports...), s.qualified(name, list, &left)...)
 		if s.full {
 			f.Incomplete = fmt.Sprintf("%s names more than %d modules", name, maxNames)
@@ -128,6 +139,37 @@ func Scan(ctx context.Context, language string, files map[string][]byte, main st
 	f.Imports = tidy(f.Imports)
 	f.Blocked = list.among(f.Imports)
 	return f
+}
+
+// shared are, by the name of a file, the types that the files of its package have, of such
+// names as are in a rule: no others matter, and there are as many as a request has room for.
+func (s scanner) shared(ctx context.Context, files map[string][]byte, names []string, list List) map[string]map[string]bool {
+	if s.declares == nil || len(names) < 2 {
+		return nil
+	}
+	matter := map[string]bool{}
+	for rule := range list.modules {
+		for part := range strings.SplitSeq(rule, list.separator) {
+			matter[part] = true
+		}
+	}
+	packages, of := map[string]map[string]bool{}, map[string]map[string]bool{}
+	for _, name := range names {
+		if ctx.Err() != nil {
+			break
+		}
+		pkg, types := s.declares(files[name])
+		if packages[pkg] == nil {
+			packages[pkg] = map[string]bool{}
+		}
+		for _, t := range types {
+			if matter[t] {
+				packages[pkg][t] = true
+			}
+		}
+		of[name] = packages[pkg]
+	}
+	return of
 }
 
 // maxSteps bounds how often a name in the sources is looked up in a list. It takes a
@@ -190,7 +232,7 @@ func (s *source) eachName(list List, left *int, look func(name string, line int)
 		for rule := range reaches[first].rules {
 			look(rule, line)
 		}
-		if renamed || s.hidden[first] {
+		if renamed || s.hidden[first] || s.shared[first] {
 			continue
 		}
 		for _, glob := range globs {

@@ -141,6 +141,32 @@ func TestScanFiles(t *testing.T) {
 	}
 }
 
+// A type of the program's own stands before those that need no import, or came with a *, in all
+// files of its package and in no others; what is named in full or imported by name is as written.
+func TestScanOwnTypes(t *testing.T) {
+	const process, file = "class Process { Process(int n) {} class Runtime {} }", "package a; enum File { A }"
+	for _, c := range []struct{ name, process, main, want string }{
+		{"same package", process, "class Main { Process p = new Process(1); }", ""},
+		{"a type within a type", process, "class Main { Runtime r; }", "java.lang.Runtime"},
+		{"another type", process, "class Main { ProcessBuilder p; }", "java.lang.ProcessBuilder"},
+		{"another package", process, "package b; class Main { Process p; }", "java.lang.Process"},
+		{"a package below", "package a;" + process, "package a.b; class Main { Process p; }", "java.lang.Process"},
+		{"a named package", "package a;" + process, "/* */ package a ; class Main { Process p; }", ""},
+		{"imported by name", process, "import java.lang.Process; class Main { Process p; }", "java.lang.Process"},
+		{"in full", process, "class Main { java.lang.Process p; }", "java.lang.Process"},
+		{"a glob", file, "package a; import java.io.*; class Main { File f; }", ""},
+		{"a glob elsewhere", file, "import java.io.*; class Main { File f; }", "java.io.File"},
+		{"a module", file, "package a; import module java.base; class Main { File f; }", ""},
+		{"a comment", "// " + process, "class Main { Process p; }", "java.lang.Process"},
+	} {
+		files := map[string][]byte{"Process.java": []byte(c.process), "Main.java": []byte(c.main), "notes.txt": []byte("class ProcessBuilder {}")}
+		got := Scan(t.Context(), "java", files, "", NewList("java", DefaultRules()))
+		if strings.Join(got.Blocked, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got.Blocked, c.want)
+		}
+	}
+}
+
 // Source that is written to be expensive is not: its names are counted, and it says so.
 func TestScanBounds(t *testing.T) {
 	for language, code := range map[string]string{
