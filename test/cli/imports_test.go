@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,15 +49,26 @@ func TestImports(t *testing.T) {
 // it finds to be a module.
 func TestCheckJavaScript(t *testing.T) {
 	for code, want := range map[string]int{
-		"import fs from 'fs'\nvar = ;":           1,
-		"export const a = 1\nvar = ;":            1,
-		"import fs from 'fs'\nawait fs.access()": 0,
-		"const fs = require('fs')\nvar = ;":      1,
-		"const fs = require('fs'); with (fs) {}": 0,
+		"import fs from 'fs'\nvar = ;":                                      1,
+		"export const a = 1\nvar = ;":                                       1,
+		"import fs from 'fs'\nawait fs.access()":                            0,
+		"const fs = require('fs')\nvar = ;":                                 1,
+		"const fs = require('fs'); with (fs) {}":                            0,
+		"const run = async n => await 1; console.log('\\033[1mx')":          0,
+		"p = Promise.resolve(1); p.then(async (r) => await r); with (p) {}": 0,
 	} {
 		if o := sandboxRun(t, "check", "--lang", "javascript", "--code", code); o.code != want || strings.Contains(o.stdout, "syntax: ok") != (want == 0) {
 			t.Errorf("%q: exit %d, %s%s", code, o.code, o.stdout, o.stderr)
 		}
+	}
+	project := t.TempDir()
+	for name, text := range map[string]string{"package.json": `{"name":"x"}`, "index.js": "import fs from 'fs'\nvar = ;"} {
+		if err := os.WriteFile(filepath.Join(project, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := sandboxRun(t, "check", project); o.code != 1 {
+		t.Errorf("beside a package.json without a type: exit %d, %s%s", o.code, o.stdout, o.stderr)
 	}
 }
 

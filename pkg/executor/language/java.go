@@ -205,7 +205,7 @@ func javaArgs(tc Toolchain, project javaProject, class string, res Resources) []
 		return append(args, "-p", javaClasses, "-m", module+"/"+class)
 	}
 	classPath := []string{javaClasses}
-	for _, dir := range project.resources() {
+	for _, dir := range project.resourcesOf(class) {
 		classPath = append(classPath, sandbox.WorkspaceDir+"/"+dir)
 	}
 	return append(args, "-cp", strings.Join(append(classPath, sandbox.WorkspaceDir), ":"), class)

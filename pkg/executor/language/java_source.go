@@ -14,6 +14,7 @@ type javaSource struct {
 	types   []string // the top-level types in source order
 	public  string   // the first public one of them
 	preview bool     // a comment says --enable-preview
+	compact bool     // methods at the top: the types beside them are members of the implicit class
 }
 
 // previewFlag in a comment of any source file turns preview features on. The
@@ -34,11 +35,23 @@ func scanJavaSource(code []byte) javaSource {
 	return s
 }
 
-// JavaTypes are the package that a Java file is of, empty for the unnamed one, and the types at
-// its top.
+// JavaTypes are the package that a Java file is of, empty for the unnamed one, and the types that
+// others of it see.
 func JavaTypes(code []byte) (pkg string, types []string) {
 	s := scanJavaSource(code)
+	if s.compact {
+		return s.pkg, nil
+	}
 	return s.pkg, s.types
+}
+
+// JavaSources are the files of a program that are compiled: in a tree laid out as Maven does it
+// those of src/main/java alone.
+func JavaSources(names []string) []string {
+	if !slices.ContainsFunc(names, isMavenMain) {
+		return names
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !isMavenMain(name) })
 }
 
 // javaScanner follows the nesting of a file, and at the top level its last
@@ -93,6 +106,8 @@ func (p *javaScanner) topLevel(t javaToken, s *javaSource) {
 		p.declare(t, s)
 	case (t.is("(") || t.is("<")) && word.kind == javaIdentifier && before.is("record"):
 		p.declare(word, s)
+	case t.is("(") && word.kind == javaIdentifier && (before.kind == javaIdentifier || before.is(">") || before.is("]")):
+		s.compact = true
 	}
 }
 
@@ -119,14 +134,10 @@ type javaProject struct {
 }
 
 // readJavaProject scans all sources. A file whose public class has another name
-// is renamed after it, since the compiler insists. In a tree laid out as Maven
-// does it, only src/main/java is compiled.
+// is renamed after it, since the compiler insists.
 func readJavaProject(src Source) javaProject {
 	p := javaProject{files: sourceFiles(src, "Main.java"), sources: make(map[string]javaSource)}
-	names := namesWithSuffix(p.files, ".java")
-	if slices.ContainsFunc(names, isMavenMain) {
-		names = slices.DeleteFunc(names, func(name string) bool { return !isMavenMain(name) })
-	}
+	names := JavaSources(namesWithSuffix(p.files, ".java"))
 	entry := path.Clean(src.Entry)
 	switch {
 	case src.Code != nil:
@@ -150,6 +161,31 @@ func readJavaProject(src Source) javaProject {
 
 func isMavenMain(name string) bool {
 	return strings.HasPrefix(name, "src/main/java/") || strings.Contains(name, "/src/main/java/")
+}
+
+// resourcesOf are the directories of resources, first that of the module of a class, as Maven has it.
+func (p *javaProject) resourcesOf(class string) []string {
+	dirs := p.resources()
+	if len(dirs) < 2 {
+		return dirs
+	}
+	for name, source := range p.sources {
+		if !slices.ContainsFunc(source.types, func(t string) bool { return strings.TrimPrefix(source.pkg+"."+t, ".") == class }) {
+			continue
+		}
+		module, _, _ := strings.Cut("/"+name, "/src/main/java/")
+		own := strings.TrimPrefix(path.Join(module, "src/main/resources"), "/")
+		slices.SortStableFunc(dirs, func(a, b string) int {
+			switch {
+			case a == own && b != own:
+				return -1
+			case a != own && b == own:
+				return 1
+			}
+			return 0
+		})
+	}
+	return dirs
 }
 
 // resources are the directories of resources in a tree laid out as Maven does it.

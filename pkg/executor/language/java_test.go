@@ -375,6 +375,17 @@ func TestJavaResources(t *testing.T) {
 	}
 }
 
+// Of several modules that of the program's class comes first.
+func TestJavaResourcesOfModules(t *testing.T) {
+	const c, s = "common/src/main/resources", "server/src/main/resources"
+	project := readJavaProject(Source{Files: texts("common/src/main/java/p/A.java", "package p; class A {}", "server/src/main/java/Main.java", "class Main {}", c+"/x", "", s+"/x", "")})
+	for class, want := range map[string][]string{"Main": {s, c}, "p.A": {c, s}, "Nobody": {c, s}} {
+		if got := project.resourcesOf(class); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", class, got)
+		}
+	}
+}
+
 func TestJavaFind(t *testing.T) {
 	for _, c := range []struct {
 		name, release string

@@ -2,6 +2,7 @@ package language
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -84,6 +85,8 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	}
 	if (src.Check || !detectsModules(tc.Version)) && needsModuleType(files, entry) {
 		files["package.json"] = []byte(`{"type": "module"}` + "\n")
+	} else if src.Check && detectsModules(tc.Version) {
+		sayModule(files, entry)
 	}
 	program, flags, main := []string{tc.Program}, heapFlags(res), inWorkspace(src, entry)
 	step := Step{Args: slices.Concat(program, flags, []string{main}, src.Args)}
@@ -129,6 +132,24 @@ func detectsModules(version string) bool {
 		return compareVersions(version, "20.19.0") >= 0
 	}
 	return compareVersions(version, "22.7.0") >= 0
+}
+
+// sayModule has the nearest package.json say that the entry is an ES module, where it says nothing
+// and Node would find out.
+func sayModule(files map[string][]byte, entry string) {
+	dir, ok := nearestDir(files, path.Dir(entry), "package.json")
+	if !ok || path.Ext(entry) != ".js" || !usesModules(files[entry]) {
+		return
+	}
+	name := path.Join(dir, "package.json")
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(files[name], &fields) != nil || fields == nil || fields["type"] != nil {
+		return
+	}
+	fields["type"] = json.RawMessage(`"module"`)
+	if said, err := json.Marshal(fields); err == nil {
+		files[name] = said
+	}
 }
 
 // needsModuleType tells whether a package.json must say that the main file is

@@ -24,16 +24,19 @@ func usesModules(code []byte) bool {
 	return awaitsOutside(bare)
 }
 
+// awaiting matches braces and awaits; that of an async arrow without braces together with its arrow.
+var awaiting = regexp.MustCompile(`[{}]|\basync\s*(?:\([^()]*\)|[\w$]+)\s*=>\s*await\b|\bawait\b`)
+
 // awaitsOutside tells whether there is an await outside of all braces.
 func awaitsOutside(bare []byte) bool {
 	depth := 0
-	for _, token := range regexp.MustCompile(`[{}]|\bawait\b`).FindAll(bare, -1) {
-		switch token[0] {
-		case '{':
+	for _, token := range awaiting.FindAll(bare, -1) {
+		switch string(token) {
+		case "{":
 			depth++
-		case '}':
+		case "}":
 			depth--
-		default:
+		case "await":
 			if depth == 0 {
 				return true
 			}

@@ -165,13 +165,13 @@ func manifestValue(manifest []byte, table, key string) string {
 // manifestTables reads the strings of some keys of a table, or of each of a list of
 // tables, of a Cargo.toml; what is no string is an empty one. It knows the plain form
 // of TOML that people and cargo write; what it does not understand only leaves the
-// choice of a program to the user. A manifest has room for very many tables: the map
+// choice of a program to the user. (A library reads it all, and takes memory that grows
+// with the square of a key's length, in the server, for whoever sends one.) A manifest has room for very many tables: the map
 // is the next one's, too.
 func manifestTables(manifest []byte, table string, keys ...string) iter.Seq[map[string]string] {
 	return func(yield func(map[string]string) bool) {
 		current, values := "", map[string]string{}
-		for line := range strings.Lines(string(manifest)) {
-			line = strings.TrimSpace(line)
+		for line := range tomlLines(manifest) {
 			if strings.HasPrefix(line, "[") {
 				if current == table && !yield(values) {
 					return
@@ -183,13 +183,29 @@ func manifestTables(manifest []byte, table string, keys ...string) iter.Seq[map[
 			}
 			name, value, ok := strings.Cut(line, "=")
 			name = strings.TrimSpace(name)
-			_, known := values[name] // in a text of several lines, more may look like it
+			_, known := values[name] // the first counts
 			if ok && current == table && !known && slices.Contains(keys, name) {
 				values[name] = tomlString(strings.TrimSpace(value))
 			}
 		}
 		if current == table {
 			yield(values)
+		}
+	}
+}
+
+// tomlLines are the lines that do not begin in a text of several.
+func tomlLines(manifest []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		inText := false
+		for line := range strings.Lines(string(manifest)) {
+			line = strings.TrimSpace(line)
+			if !inText && !yield(line) {
+				return
+			}
+			if (strings.Count(line, `"""`)+strings.Count(line, "'''"))%2 == 1 {
+				inText = !inText
+			}
 		}
 	}
 }

@@ -226,7 +226,7 @@ func FuzzRustDiagnose(f *testing.F) {
 }
 
 func TestManifestValue(t *testing.T) {
-	text := "name = \"no\"\n[package] # x\nname = 'p' # c\nversion.workspace = true\n[[bin]]\nname = \"b\"\n[dependencies]\nname = \"d\"\n"
+	text := "name = \"no\"\n[package] # x\nname = 'p' # c\nversion.workspace = true\ndescription = \"\"\"\n[[bin]]\nname = \"no\"\n\"\"\"\n[[bin]]\nname = \"b\"\n[dependencies]\nname = \"d\"\n"
 	for _, c := range [][3]string{{"package", "name", "p"}, {"bin", "name", "b"}, {"package", "default-run", ""}, {"package", "version.workspace", ""}} {
 		if got := manifestValue([]byte(text), c[0], c[1]); got != c[2] {
 			t.Errorf("%s.%s is %q, want %q", c[0], c[1], got, c[2])

@@ -89,14 +89,16 @@ type scanner struct {
 	// declares are a file's package and the types at its top, which the other files of
 	// the package see without an import; nil where files see nothing of each other.
 	declares func(code []byte) (pkg string, types []string)
+	// compiled are those of the files that belong to the program.
+	compiled func(names []string) []string
 }
 
 // scanners read the languages that are read here.
 var scanners = map[string]scanner{
-	"go":         {[]string{".go"}, scanGo, nil},
-	"javascript": {[]string{".js", ".mjs", ".cjs"}, scanJavaScript, nil},
-	"rust":       {[]string{".rs"}, scanRust, nil},
-	"java":       {[]string{".java"}, scanJava, language.JavaTypes},
+	"go":         {[]string{".go"}, scanGo, nil, nil},
+	"javascript": {[]string{".js", ".mjs", ".cjs"}, scanJavaScript, nil, nil},
+	"rust":       {[]string{".rs"}, scanRust, nil, nil},
+	"java":       {[]string{".java"}, scanJava, language.JavaTypes, language.JavaSources},
 }
 
 // Scans tells whether a language's imports are found by [Scan]; those of others are
@@ -154,7 +156,7 @@ func (s scanner) shared(ctx context.Context, files map[string][]byte, names []st
 		}
 	}
 	packages, of := map[string]map[string]bool{}, map[string]map[string]bool{}
-	for _, name := range names {
+	for _, name := range s.compiled(names) {
 		if ctx.Err() != nil {
 			break
 		}

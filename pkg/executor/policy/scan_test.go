@@ -167,6 +167,19 @@ func TestScanOwnTypes(t *testing.T) {
 	}
 }
 
+// What is not compiled, or seen by nobody else, hides nothing.
+func TestScanOthersTypes(t *testing.T) {
+	for name, files := range map[string]map[string][]byte{
+		"a test in a tree of Maven's":   {"src/main/java/Main.java": []byte("class Main { Runtime r; }"), "src/test/java/Runtime.java": []byte("class Runtime {}")},
+		"a member of an implicit class": {"Main.java": []byte("class Main { Runtime r; }"), "A.java": []byte("class Runtime {} void main() {}")},
+		"the same, generic":             {"Main.java": []byte("class Main { Runtime r; }"), "A.java": []byte("List<String> f() { return null; } class Runtime {}")},
+	} {
+		if got := Scan(t.Context(), "java", files, "", NewList("java", DefaultRules())); strings.Join(got.Blocked, " ") != "java.lang.Runtime" {
+			t.Errorf("%s: %q", name, got.Blocked)
+		}
+	}
+}
+
 // Source that is written to be expensive is not: its names are counted, and it says so.
 func TestScanBounds(t *testing.T) {
 	for language, code := range map[string]string{
