@@ -22,6 +22,7 @@ need_engine() {
 	else
 		command -v dockerd >/dev/null || install_packages docker.io
 	fi
+	command -v docker >/dev/null || install_packages docker-cli # from Debian 13 on apart
 }
 
 # wait_for_engine waits until the engine that DOCKER_HOST names answers, called $1, of
