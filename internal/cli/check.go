@@ -7,7 +7,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
-	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -75,16 +74,9 @@ func (a *app) checkSource(f *runFlags) (*api.Check, error) {
 		return nil, err
 	}
 	f.apply(&cfg)
-	var src *source
-	err = stop.reading(func() (err error) { src, err = a.readSource(f); return err })
+	req, closeInput, err := a.read(f, cfg, stop)
 	if err != nil {
-		return nil, sourceError(err)
-	}
-	var req executor.Request
-	var closeInput func()
-	err = stop.reading(func() (err error) { req, closeInput, err = a.request(f, cfg, src); return err })
-	if err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	defer closeInput()
 	req.Network.Mode = sandbox.NetworkNone

@@ -33,12 +33,27 @@ func (a *app) run(args []string) (int, error) {
 		return 0, err
 	}
 	f.apply(&cfg)
-	var src *source
-	err = stop.reading(func() (err error) { src, err = a.readSource(f); return err })
-	if err != nil {
-		return 0, sourceError(err)
+	return a.runSource(f, cfg, stop)
+}
+
+// read reads what a command line names: the source, and what goes with it.
+func (a *app) read(f *runFlags, cfg config.Config, stop *stopper) (executor.Request, func(), error) {
+	var req executor.Request
+	var closeInput func()
+	err := stop.reading(func() error {
+		src, err := a.readSource(f)
+		if err != nil {
+			return sourceError(err)
+		}
+		if req, closeInput, err = a.request(f, cfg, src); err != nil {
+			return usageError{err}
+		}
+		return nil
+	})
+	if err != nil { // and req is of what was left behind
+		return executor.Request{}, nil, err
 	}
-	return a.runSource(f, cfg, src, stop)
+	return req, closeInput, nil
 }
 
 // sourceError is a usage error unless it is about the language.
@@ -49,14 +64,12 @@ func sourceError(err error) error {
 	return usageError{err}
 }
 
-// runSource runs what was read. Everything that is opened is closed on every
+// runSource reads and runs. Everything that is opened is closed on every
 // path.
-func (a *app) runSource(f *runFlags, cfg config.Config, src *source, stop *stopper) (int, error) {
-	var req executor.Request
-	var closeInput func()
-	err := stop.reading(func() (err error) { req, closeInput, err = a.request(f, cfg, src); return err })
+func (a *app) runSource(f *runFlags, cfg config.Config, stop *stopper) (int, error) {
+	req, closeInput, err := a.read(f, cfg, stop)
 	if err != nil {
-		return 0, usageError{err}
+		return 0, err
 	}
 	defer closeInput()
 	out, err := openOut(f.Out)

@@ -85,20 +85,6 @@ func (s *Server) forServers(next func(http.ResponseWriter, *http.Request, auth.P
 	}
 }
 
-// still tells whether who has a container may go on to start something in it: a key may have been
-// revoked, or have used up its CPU time.
-func (h *hosted) still() error {
-	who, err := h.s.principal(h.r)
-	if err == nil {
-		err = h.s.mayHaveContainers(h.r, who)
-	}
-	if err != nil {
-		h.hangUp(err)
-		return err
-	}
-	return h.charged.Continue(who.Limits)
-}
-
 func (s *Server) mayHaveContainers(r *http.Request, who auth.Principal) error {
 	_, local := r.Context().Value(peerKey).(uint32)
 	if local || s.Keys == nil && s.LoopbackOnly || slices.Contains(who.Scopes, auth.ScopeRuntime) {

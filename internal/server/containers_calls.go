@@ -97,6 +97,20 @@ func (h *hosted) launch(call *tunnel.Call, c sandbox.Container, r tunnel.Request
 	return running, p.Limits, nil
 }
 
+// still tells whether who has the container may go on to start something in it: a key may have been
+// revoked, or have used up its CPU time.
+func (h *hosted) still() error {
+	who, err := h.s.principal(h.r)
+	if err == nil {
+		err = h.s.mayHaveContainers(h.r, who)
+	}
+	if err != nil {
+		h.hangUp(err)
+		return err
+	}
+	return h.charged.Continue(who.Limits)
+}
+
 func (h *hosted) current() sandbox.Running {
 	h.mu.Lock()
 	defer h.mu.Unlock()

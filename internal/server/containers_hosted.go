@@ -67,7 +67,6 @@ type hosted struct {
 	container sandbox.Container
 	release   []func() // when the container is gone
 	grant     *capacity.Grant
-	granted   int64
 	running   sandbox.Running
 	call      uint32 // that running belongs to
 	audit     string // the id of its line
@@ -160,7 +159,8 @@ func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
 	if _, err := h.s.limit(sandbox.Limits{MemoryBytes: spec.MemoryBytes}); err != nil {
 		return tunnel.Failed(err)
 	}
-	if err := h.admit(ctx, cmp.Or(spec.MemoryBytes, h.s.usualMemory(spec))); err != nil {
+	spec.MemoryBytes = cmp.Or(spec.MemoryBytes, h.s.usualMemory(spec))
+	if err := h.admit(ctx, spec.MemoryBytes); err != nil {
 		return tunnel.Failed(err)
 	}
 	if err := h.record(ctx, root, spec); err != nil {
@@ -198,7 +198,6 @@ func (h *hosted) admit(ctx context.Context, memory int64) (err error) {
 	case err != nil:
 		return err
 	}
-	h.granted = max(h.granted, memory)
 	return nil
 }
 
@@ -210,7 +209,7 @@ func (h *hosted) record(ctx context.Context, root root, spec sandbox.Spec) error
 	if h.s.Store == nil {
 		return nil
 	}
-	limits, err := json.Marshal(map[string]int64{"memory_bytes": h.granted, "disk_bytes": spec.Disk.Bytes, "build_bytes": spec.BuildDisk.Bytes})
+	limits, err := json.Marshal(map[string]int64{"memory_bytes": spec.MemoryBytes, "disk_bytes": spec.Disk.Bytes, "build_bytes": spec.BuildDisk.Bytes})
 	if err != nil {
 		return err
 	}

@@ -169,21 +169,14 @@ func (p *javaProject) resourcesOf(class string) []string {
 	if len(dirs) < 2 {
 		return dirs
 	}
-	for name, source := range p.sources {
-		if !slices.ContainsFunc(source.types, func(t string) bool { return strings.TrimPrefix(source.pkg+"."+t, ".") == class }) {
-			continue
-		}
-		module, _, _ := strings.Cut("/"+name, "/src/main/java/")
-		own := strings.TrimPrefix(path.Join(module, "src/main/resources"), "/")
-		slices.SortStableFunc(dirs, func(a, b string) int {
-			switch {
-			case a == own && b != own:
-				return -1
-			case a != own && b == own:
-				return 1
-			}
-			return 0
-		})
+	of := slices.IndexFunc(p.names, func(name string) bool { return slices.Contains(p.classes(name), class) })
+	if of < 0 {
+		return dirs
+	}
+	module, _, _ := strings.Cut("/"+p.names[of], "/src/main/java/")
+	if i := slices.Index(dirs, strings.TrimPrefix(module+"/src/main/resources", "/")); i > 0 {
+		own := dirs[i]
+		dirs = slices.Insert(slices.Delete(dirs, i, i+1), 0, own)
 	}
 	return dirs
 }
@@ -257,14 +250,20 @@ func (p *javaProject) module() string {
 func (p *javaProject) classOrder() []string {
 	var order []string
 	for _, name := range p.names {
-		s := p.sources[name]
-		implicit := strings.TrimSuffix(path.Base(name), ".java")
-		for _, class := range slices.Concat([]string{s.public}, s.types, []string{implicit}) {
-			if class != "" && s.pkg != "" {
-				class = s.pkg + "." + class
-			}
-			order = append(order, class)
-		}
+		order = append(order, p.classes(name)...)
 	}
 	return order
+}
+
+// classes are those of one file, in that order.
+func (p *javaProject) classes(name string) (classes []string) {
+	s := p.sources[name]
+	implicit := strings.TrimSuffix(path.Base(name), ".java")
+	for _, class := range slices.Concat([]string{s.public}, s.types, []string{implicit}) {
+		if class != "" && s.pkg != "" {
+			class = s.pkg + "." + class
+		}
+		classes = append(classes, class)
+	}
+	return classes
 }

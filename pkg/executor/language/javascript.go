@@ -83,10 +83,8 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if err != nil {
 		return Plan{}, err
 	}
-	if (src.Check || !detectsModules(tc.Version)) && needsModuleType(files, entry) {
-		files["package.json"] = []byte(`{"type": "module"}` + "\n")
-	} else if src.Check && detectsModules(tc.Version) {
-		sayModule(files, entry)
+	if detects := detectsModules(tc.Version); src.Check || !detects {
+		sayModule(files, entry, detects)
 	}
 	program, flags, main := []string{tc.Program}, heapFlags(res), inWorkspace(src, entry)
 	step := Step{Args: slices.Concat(program, flags, []string{main}, src.Args)}
@@ -134,32 +132,20 @@ func detectsModules(version string) bool {
 	return compareVersions(version, "22.7.0") >= 0
 }
 
-// sayModule has the nearest package.json say that the entry is an ES module, where it says nothing
-// and Node would find out.
-func sayModule(files map[string][]byte, entry string) {
-	dir, ok := nearestDir(files, path.Dir(entry), "package.json")
-	if !ok || path.Ext(entry) != ".js" || !usesModules(files[entry]) {
+// sayModule has a package.json say that the main file is an ES module, where Node does not see
+// it, because nothing else says it. One that is there is only changed if amend says so: Node does
+// what it says, or finds out in spite of it.
+func sayModule(files map[string][]byte, entry string, amend bool) {
+	dir, there := nearestDir(files, path.Dir(entry), "package.json")
+	if path.Ext(entry) != ".js" || there && !amend || !usesModules(files[entry]) {
 		return
 	}
-	name := path.Join(dir, "package.json")
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(files[name], &fields) != nil || fields == nil || fields["type"] != nil {
+	name, fields := path.Join(dir, "package.json"), map[string]json.RawMessage{}
+	if there && (json.Unmarshal(files[name], &fields) != nil || fields == nil || fields["type"] != nil) {
 		return
 	}
 	fields["type"] = json.RawMessage(`"module"`)
 	if said, err := json.Marshal(fields); err == nil {
 		files[name] = said
 	}
-}
-
-// needsModuleType tells whether a package.json must say that the main file is
-// an ES module, where Node does not see it, because nothing else says it.
-func needsModuleType(files map[string][]byte, entry string) bool {
-	if path.Ext(entry) != ".js" {
-		return false
-	}
-	if _, ok := nearestDir(files, path.Dir(entry), "package.json"); ok {
-		return false
-	}
-	return usesModules(files[entry])
 }
