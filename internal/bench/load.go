@@ -2,11 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +16,8 @@ type Load struct {
 	Elapsed time.Duration
 	// CPU is what all processors have worked meanwhile, whoever for; 0 where nobody has looked.
 	CPU time.Duration
+	// Rates are those of its turns.
+	Rates []float64
 }
 
 // Rate is how many were done each second.
@@ -31,18 +30,33 @@ func (l Load) Rate() float64 {
 
 // Join is what two loads of the same contender are together.
 func (l Load) Join(other Load) Load {
-	return Load{append(l.Series, other.Series...), l.Elapsed + other.Elapsed, l.CPU + other.CPU}
+	return Load{append(l.Series, other.Series...), l.Elapsed + other.Elapsed, l.CPU + other.CPU, append(l.Rates, other.Rates...)}
+}
+
+// Ratio is the rate in terms of another contender's, and the lowest and highest of any turn.
+func (l Load) Ratio(other Load) (ratio, low, high float64) {
+	ratio = l.Rate() / other.Rate()
+	low, high = ratio, ratio
+	for i := range min(len(l.Rates), len(other.Rates)) {
+		of := l.Rates[i] / other.Rates[i]
+		low, high = min(low, of), max(high, of)
+	}
+	return ratio, low, high
 }
 
 // CPUEach is the CPU time of each, of the whole machine.
 func (l Load) CPUEach() time.Duration { return l.CPU / time.Duration(max(1, len(l.Series))) }
 
-// SaturateInTurns has one contender after the other saturate the machine, so many times each.
-// The loads are in the order of the contenders, and know their CPU time.
+// SaturateInTurns has one contender after the other saturate the machine, so many times each, and
+// begins with another one each time. The loads are in the order of the contenders, and know their
+// CPU time. What a contender leaves to be done behind it (a server replaces what was used) is a
+// part of its turn: it lasts as much longer as that takes on all processors.
 func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, contenders ...Contender) ([]Load, error) {
 	loads := make([]Load, len(contenders))
-	for range turns {
-		for i, c := range contenders {
+	for turn := range turns {
+		for i := range contenders {
+			at := (i + turn) % len(contenders)
+			c := contenders[at]
 			before, err := Busy()
 			if err != nil {
 				return nil, err
@@ -55,44 +69,55 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 			if err != nil {
 				return nil, err
 			}
-			l.CPU = after - before
-			loads[i] = loads[i].Join(l)
+			behind, err := rest(ctx, leastRest, max(d, time.Second))
+			if err != nil {
+				return nil, err
+			}
+			l.CPU = after - before + behind
+			l.Elapsed += behind / time.Duration(runtime.NumCPU())
+			l.Rates = []float64{l.Rate()}
+			loads[at] = loads[at].Join(l)
 		}
 	}
 	return loads, nil
 }
 
-// Busy is how long the machine's processors have worked, all of them together: proc_stat(5).
-func Busy() (time.Duration, error) {
-	// user, nice, system, idle, iowait, irq, softirq, in ticks that are 10 ms for every program.
-	const tick, idle, iowait, last = 10 * time.Millisecond, 3, 4, 6
-	text, err := os.ReadFile("/proc/stat")
+// A machine rests when its processors have worked for so short a time, all of them together, in a
+// rest of so long: clocks of /proc/stat tick every 10 ms.
+const leastRest, atRest = 50 * time.Millisecond, 20 * time.Millisecond
+
+// rest waits for so long, and again until the machine has rested meanwhile, or patience ends where
+// others never let it. It returns what processors have worked before that. No rest is none.
+func rest(ctx context.Context, d, patience time.Duration) (worked time.Duration, err error) {
+	if d <= 0 {
+		return 0, ctx.Err()
+	}
+	began := time.Now()
+	before, err := Busy()
 	if err != nil {
 		return 0, err
 	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	fields := strings.Fields(strings.TrimPrefix(line, "cpu"))
-	if len(fields) <= last {
-		return 0, errors.New("/proc/stat does not tell how long processors have worked")
-	}
-	var sum time.Duration
-	for i, field := range fields[:last+1] {
-		ticks, err := strconv.ParseInt(field, 10, 64)
+	for {
+		if err := pause(ctx, max(d, leastRest)); err != nil {
+			return 0, err
+		}
+		now, err := Busy()
 		if err != nil {
-			return 0, fmt.Errorf("/proc/stat: %w", err)
+			return 0, err
 		}
-		if i != idle && i != iowait {
-			sum += time.Duration(ticks) * tick
+		if now-before <= atRest || time.Since(began) >= patience {
+			return worked, nil
 		}
+		worked += now - before
+		before = now
 	}
-	return sum, nil
 }
 
-// unique are the numbers of [Contender.Do] under load; no two processes begin alike.
+// unique are the numbers of [Contender.Do]; no two processes begin alike, and a double holds each.
 var unique atomic.Int64
 
 func number() int64 {
-	unique.CompareAndSwap(0, time.Now().UnixNano())
+	unique.CompareAndSwap(0, time.Now().UnixMicro())
 	return unique.Add(1)
 }
 
@@ -104,7 +129,7 @@ func (c Contender) Saturate(ctx context.Context, workers int, d time.Duration) (
 	for range workers {
 		g.Go(func() {
 			for time.Since(began) < d && g.ctx.Err() == nil {
-				g.do(c)
+				g.do(c, time.Now())
 			}
 		})
 	}
@@ -112,7 +137,7 @@ func (c Contender) Saturate(ctx context.Context, workers int, d time.Duration) (
 }
 
 // Arrive has it done so often each second, whether or not the one before is done: as those
-// who come from elsewhere do.
+// who come from elsewhere do. Each waits from when it was due.
 func (c Contender) Arrive(ctx context.Context, rate float64, d time.Duration) (Load, error) {
 	g := newGang(ctx)
 	began := time.Now()
@@ -121,7 +146,7 @@ func (c Contender) Arrive(ctx context.Context, rate float64, d time.Duration) (L
 		if pause(g.ctx, time.Until(due)) != nil {
 			break
 		}
-		g.Go(func() { g.do(c) })
+		g.Go(func() { g.do(c, due) })
 	}
 	return g.load(began)
 }
@@ -141,8 +166,7 @@ func newGang(ctx context.Context) *gang {
 	return g
 }
 
-func (g *gang) do(c Contender) {
-	began := time.Now()
+func (g *gang) do(c Contender, began time.Time) {
 	err := c.Do(g.ctx, number())
 	took := time.Since(began)
 	if err != nil {

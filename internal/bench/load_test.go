@@ -55,17 +55,64 @@ func TestTurnsOfLoad(t *testing.T) {
 		}}
 	}
 	loads, err := bench.SaturateInTurns(t.Context(), 1, 2, 60*time.Millisecond, works("a"), works("b"))
-	if err != nil || order != "abab" || len(loads) != 2 {
+	if err != nil || order != "aba" || len(loads) != 2 {
 		t.Fatalf("%d loads in the order %s, %v", len(loads), order, err)
 	}
 	for _, l := range loads {
-		if len(l.Series) < 2 || l.CPU <= 0 || l.CPUEach() <= 0 {
-			t.Errorf("%d done in %v, which took %v of CPU time", len(l.Series), l.Elapsed, l.CPU)
+		if len(l.Series) < 2 || l.CPU <= 0 || l.CPUEach() <= 0 || len(l.Rates) != 2 {
+			t.Errorf("%d done in %v, which took %v of CPU time: %v", len(l.Series), l.Elapsed, l.CPU, l.Rates)
 		}
 	}
 	broken := bench.Contender{Name: "c", Do: func(context.Context, int64) error { return errors.New("broken") }}
 	if _, err := bench.SaturateInTurns(t.Context(), 1, 1, time.Hour, broken); err == nil || !strings.Contains(err.Error(), "c: broken") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// What is done behind a contender is a part of its turn.
+func TestTurnsWaitForWhatIsBehind(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no /proc/stat")
+	}
+	const behind = 300 * time.Millisecond
+	var working atomic.Int32
+	leaves := bench.Contender{Name: "leaves", Do: func(context.Context, int64) error {
+		time.Sleep(60 * time.Millisecond)
+		working.Add(1)
+		go func() {
+			for end := time.Now().Add(behind); time.Now().Before(end); {
+			}
+			working.Add(-1)
+		}()
+		return nil
+	}}
+	comes := bench.Contender{Name: "comes", Do: func(context.Context, int64) error {
+		time.Sleep(60 * time.Millisecond)
+		if working.Load() > 0 {
+			return errors.New("the one before it still works")
+		}
+		return nil
+	}}
+	loads, err := bench.SaturateInTurns(t.Context(), 1, 1, 50*time.Millisecond, leaves, comes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := loads[0]; l.CPU < behind/2 || l.Elapsed < 60*time.Millisecond+behind/2/time.Duration(runtime.NumCPU()) {
+		t.Errorf("it took %v and %v of CPU time", l.Elapsed, l.CPU)
+	}
+	if _, err := (bench.Turns{Rounds: 1, Idle: 50 * time.Millisecond}).Measure(t.Context(), leaves, comes); err != nil {
+		t.Error(err)
+	}
+}
+
+// The ratio of two loads lies between those of their turns.
+func TestLoadRatio(t *testing.T) {
+	load := func(n int, rates ...float64) bench.Load {
+		return bench.Load{Series: make(bench.Series, n), Elapsed: time.Second, Rates: rates}
+	}
+	ratio, low, high := load(30, 10, 20).Ratio(load(20, 10, 10))
+	if ratio != 1.5 || low != 1 || high != 2 {
+		t.Errorf("%v (%v to %v)", ratio, low, high)
 	}
 }
 

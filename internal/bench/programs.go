@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ type Program struct {
 	// Args are what a program of the root is called with, itself first.
 	Args []string
 
-	format string
+	source func(n int64) string
 	bare   func(tc language.Toolchain, binary string) [][]string
 }
 
@@ -30,7 +31,31 @@ func (p Program) Source(n int64) string {
 	if p.File == "" {
 		return ""
 	}
-	return fmt.Sprintf(p.format, n)
+	return p.source(n)
+}
+
+// Check holds what the program wrote against what it is to write: who measures something else
+// does not notice otherwise.
+func (p Program) Check(n int64, wrote string) error {
+	want := ""
+	if p.File != "" {
+		want = fmt.Sprintf("hello %d\n", n)
+	}
+	if wrote != want {
+		return fmt.Errorf("%s wrote %.300q where it writes %q", p.Name, wrote, want)
+	}
+	return nil
+}
+
+// someImports are a handful of a standard library's modules, others for each number: who imports
+// what programs often import before it is asked has seldom imported these.
+func someImports(n int64) string {
+	modules := []string{"argparse", "ast", "base64", "bisect", "calendar", "configparser", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib",
+		"fractions", "functools", "glob", "hashlib", "heapq", "html", "itertools", "json", "logging", "math", "pprint", "queue", "random", "re", "secrets",
+		"shlex", "statistics", "string", "textwrap", "typing", "uuid", "zlib"}
+	random := rand.New(rand.NewPCG(uint64(n), 0))
+	random.Shuffle(len(modules), func(i, j int) { modules[i], modules[j] = modules[j], modules[i] })
+	return strings.Join(modules[:6], ", ")
 }
 
 // Programs are those that are measured, unless somebody chooses.
@@ -38,19 +63,26 @@ func Programs() []Program {
 	interpret := func(file string) func(language.Toolchain, string) [][]string {
 		return func(tc language.Toolchain, _ string) [][]string { return [][]string{{tc.Program, file}} }
 	}
+	format := func(text string) func(int64) string {
+		return func(n int64) string { return fmt.Sprintf(text, n) }
+	}
 	return []Program{
 		{Name: "true", Language: "exec", Args: []string{"/bin/true"}, bare: func(language.Toolchain, string) [][]string { return [][]string{{"/bin/true"}} }},
-		{Name: "python hello", Language: "python", File: "f.py", format: "print('hello', %d)\n", bare: interpret("f.py")},
+		{Name: "python hello", Language: "python", File: "f.py", source: format("print('hello', %d)\n"), bare: interpret("f.py")},
 		{Name: "python imports", Language: "python", File: "g.py", bare: interpret("g.py"),
-			format: "import json, re, datetime, collections, random, math\nprint('hello', %d)\n"},
-		{Name: "javascript hello", Language: "javascript", File: "f.js", format: "console.log('hello', %d);\n", bare: interpret("f.js")},
+			source: format("import json, re, datetime, collections, random, math\nprint('hello', %d)\n")},
+		{Name: "python other imports", Language: "python", File: "g.py", bare: interpret("g.py"),
+			source: func(n int64) string { return fmt.Sprintf("import %s\nprint('hello', %d)\n", someImports(n), n) }},
+		{Name: "javascript hello", Language: "javascript", File: "f.js", source: format("console.log('hello', %d);\n"), bare: interpret("f.js")},
+		{Name: "javascript write", Language: "javascript", File: "f.js", source: format("process.stdout.write('hello %d\\n');\n"), bare: interpret("f.js")},
 		{Name: "java hello", Language: "java", File: "Main.java", bare: interpret("Main.java"),
-			format: "public class Main { public static void main(String[] args) { System.out.println(\"hello \" + %dL); } }\n"},
-		{Name: "go hello", Language: "go", File: "main.go", format: "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\", %d) }\n",
+			source: format("public class Main { public static void main(String[] args) { System.out.println(\"hello \" + %dL); } }\n")},
+		{Name: "go hello", Language: "go", File: "main.go",
+			source: format("package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\", %d) }\n"),
 			bare: func(tc language.Toolchain, binary string) [][]string {
 				return [][]string{{tc.Program, "build", "-o", binary, "main.go"}, {binary}}
 			}},
-		{Name: "rust hello", Language: "rust", File: "main.rs", format: "fn main() { println!(\"hello {}\", %du64); }\n",
+		{Name: "rust hello", Language: "rust", File: "main.rs", source: format("fn main() { println!(\"hello {}\", %du64); }\n"),
 			bare: func(tc language.Toolchain, binary string) [][]string {
 				return [][]string{{tc.Program, "-o", binary, "main.rs"}, {binary}}
 			}},
@@ -77,12 +109,14 @@ func (p Program) Bare(tc language.Toolchain, dir string) Contender {
 				return err
 			}
 		}
+		var wrote string
+		var err error
 		for _, command := range commands {
-			if err := call(ctx, dir, command, places...); err != nil {
+			if wrote, err = call(ctx, dir, command, places...); err != nil {
 				return err
 			}
 		}
-		return nil
+		return p.Check(n, wrote)
 	}}
 }
 
@@ -104,17 +138,23 @@ func (p Program) BareWorkers(tc language.Toolchain, dir string, workers int) (Co
 	}}, nil
 }
 
-// Command is a contender that runs one command, made of the source of each turn.
-func Command(name, dir string, command func(n int64) []string) Contender {
-	return Contender{Name: name, Do: func(ctx context.Context, n int64) error { return call(ctx, dir, command(n)) }}
+// Through is a contender that runs the program by a command, made of the number of each turn.
+func (p Program) Through(name, dir string, command func(n int64) []string) Contender {
+	return Contender{Name: name, Do: func(ctx context.Context, n int64) error {
+		wrote, err := call(ctx, dir, command(n))
+		if err != nil {
+			return err
+		}
+		return p.Check(n, wrote)
+	}}
 }
 
-// call runs a command and takes what it says as a caller would, through a pipe. It has our
+// call runs a command and takes what it writes as a caller would, through pipes. It has our
 // environment, or of that the variables that are named.
-func call(ctx context.Context, dir string, command []string, env ...string) error {
-	var said bytes.Buffer
+func call(ctx context.Context, dir string, command []string, env ...string) (wrote string, err error) {
+	var out, said bytes.Buffer
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &said, &said
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, &out, &said
 	if len(env) > 0 {
 		cmd.Env = slices.DeleteFunc(cmd.Environ(), func(v string) bool {
 			name, _, _ := strings.Cut(v, "=")
@@ -122,7 +162,7 @@ func call(ctx context.Context, dir string, command []string, env ...string) erro
 		})
 	}
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w: %.300s", command[0], err, said.Bytes())
+		return "", fmt.Errorf("%s: %w: %.300s", command[0], err, said.Bytes())
 	}
-	return nil
+	return out.String(), nil
 }

@@ -13,7 +13,7 @@ import (
 // kept between two calls of a compiler is found where it was.
 func TestBareHasNoSettings(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "node")
-	script := "#!/bin/sh\nenv >&2\n[ -z \"$NODE_OPTIONS$NODE_EXTRA_CA_CERTS$PYTHONPATH\" ] && [ \"$GOCACHE\" = /of/mine ] && [ \"$1\" = f.js ] && [ -n \"$PATH\" ]\n"
+	script := "#!/bin/sh\nenv >&2\n[ -z \"$NODE_OPTIONS$NODE_EXTRA_CA_CERTS$PYTHONPATH\" ] && [ \"$GOCACHE\" = /of/mine ] && [ \"$1\" = f.js ] && [ -n \"$PATH\" ] && echo hello 1\n"
 	if err := os.WriteFile(tool, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

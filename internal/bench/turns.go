@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -19,8 +20,9 @@ type Contender struct {
 type Turns struct {
 	// Rounds count; WarmUp come before them and do not.
 	Rounds, WarmUp int
-	// Idle is the rest before each measurement. In a busy loop nobody sees what the kernel
-	// waits for after some idle milliseconds (RCU).
+	// Idle is the rest before each measurement, and lasts until the machine does rest: what one
+	// contender leaves to be done behind it is not to be the next one's. In a busy loop, which
+	// is what 0 gives, nobody sees what the kernel waits for after some idle milliseconds (RCU).
 	Idle time.Duration
 }
 
@@ -31,7 +33,7 @@ func (t Turns) Measure(ctx context.Context, contenders ...Contender) ([]Series, 
 	for round := range t.WarmUp + t.Rounds {
 		for i := range contenders {
 			at := (i + round) % len(contenders)
-			if err := pause(ctx, t.Idle); err != nil {
+			if _, err := rest(ctx, t.Idle, 20*t.Idle); err != nil {
 				return nil, err
 			}
 			began := time.Now()
@@ -67,8 +69,13 @@ func (s Series) Quantile(q float64) time.Duration {
 		return 0
 	}
 	sorted := slices.Sorted(slices.Values(s))
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
+	rank := math.Ceil(q*float64(len(sorted)) - 1e-9) // 0.07 of 100 are seven, and a little more in binary
+	return sorted[min(max(int(rank)-1, 0), len(sorted)-1)]
 }
+
+// Tells is whether there are enough measurements for a quantile above the median: of fewer, the
+// largest would be it.
+func (s Series) Tells(q float64) bool { return float64(len(s))*(1-q) >= 1-1e-9 }
 
 // Ratio is the median of s in terms of that of other.
 func (s Series) Ratio(other Series) float64 {

@@ -66,10 +66,15 @@ func TestQuantile(t *testing.T) {
 		q    float64
 		want time.Duration
 	}{
-		{nil, 0.5, 0}, {bench.Series{7}, 0.99, 7}, {bench.Series{3, 1, 2}, 0.5, 2}, {hundred, 0.5, 51}, {hundred, 0.99, 100}, {hundred, 1, 100}, {hundred, 0, 1},
+		{nil, 0.5, 0}, {bench.Series{7}, 0.99, 7}, {bench.Series{3, 1, 2}, 0.5, 2}, {hundred, 0.5, 50}, {hundred, 0.95, 95}, {hundred, 0.99, 99}, {hundred, 0.07, 7}, {hundred, 1, 100}, {hundred, 0, 1},
 	} {
 		if got := c.of.Quantile(c.q); got != c.want {
 			t.Errorf("the %v quantile of %d is %d, want %d", c.q, len(c.of), got, c.want)
+		}
+	}
+	for n, want := range map[int][2]bool{19: {false, false}, 20: {true, false}, 99: {true, false}, 100: {true, true}} {
+		if got := [2]bool{hundred[:n].Tells(0.95), hundred[:n].Tells(0.99)}; got != want {
+			t.Errorf("%d tell %v of 0.95 and 0.99", n, got)
 		}
 	}
 }

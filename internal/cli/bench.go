@@ -66,8 +66,8 @@ type benchRate struct {
 // benchFigures are quantiles in milliseconds.
 type benchFigures struct {
 	P50 float64 `json:"p50_ms"`
-	P95 float64 `json:"p95_ms"`
-	P99 float64 `json:"p99_ms"`
+	P95 float64 `json:"p95_ms,omitzero"` // of 20 rounds, and more
+	P99 float64 `json:"p99_ms,omitzero"` // of 100 rounds, and more
 }
 
 // benchComparison is how one way compares with the bare program: the ratio of the medians,
@@ -224,10 +224,15 @@ func (b *benchmark) program(ctx context.Context, p bench.Program, tc language.To
 	var warm []bool
 	run := func(ctx context.Context, n int64) (*api.Result, error) {
 		result, err := b.runner.Run(ctx, Job{Request: b.request(p, n)}, func(api.Event) error { return nil })
-		if err == nil && result.Status != api.StatusOK {
-			err = fmt.Errorf("%s: %s", result.Status, result.Message)
+		switch {
+		case err != nil:
+			return nil, err
+		case result.Status != api.StatusOK:
+			return nil, fmt.Errorf("%s: %s", result.Status, result.Message)
+		case result.Meta.CachedCompile:
+			return nil, errors.New("it was compiled before: what is measured is to be new")
 		}
-		return result, err
+		return result, p.Check(n, result.Stdout)
 	}
 	ready := bench.Contender{Name: b.where, Do: func(ctx context.Context, n int64) error {
 		result, err := run(ctx, n)
@@ -276,7 +281,8 @@ func (b *benchmark) load(ctx context.Context, p bench.Program, tc language.Toolc
 		return nil, err
 	}
 	rate := func(l bench.Load) benchRate { return benchRate{l.Rate(), milliseconds(l.CPUEach())} }
-	return &benchLoad{clients, rate(loads[0]), rate(loads[1]), loads[1].Rate() / loads[0].Rate()}, nil
+	ofBare, _, _ := loads[1].Ratio(loads[0])
+	return &benchLoad{clients, rate(loads[0]), rate(loads[1]), ofBare}, nil
 }
 
 // oneCall is this tool, as a person calls it.
@@ -290,9 +296,9 @@ func (b *benchmark) oneCall(p bench.Program, self, dir string) bench.Contender {
 	}
 	if p.File == "" {
 		args = slices.Concat(args, []string{"--"}, p.Args)
-		return bench.Command("one call", dir, func(int64) []string { return args })
+		return p.Through("one call", dir, func(int64) []string { return args })
 	}
-	return bench.Command("one call", dir, func(n int64) []string {
+	return p.Through("one call", dir, func(n int64) []string {
 		return append(slices.Clip(args), "--code", p.Source(n))
 	})
 }
@@ -309,7 +315,14 @@ func (b *benchmark) request(p bench.Program, n int64) executor.Request {
 }
 
 func figuresOf(s bench.Series) benchFigures {
-	return benchFigures{milliseconds(s.Quantile(0.5)), milliseconds(s.Quantile(0.95)), milliseconds(s.Quantile(0.99))}
+	f := benchFigures{P50: milliseconds(s.Quantile(0.5))}
+	if s.Tells(0.95) {
+		f.P95 = milliseconds(s.Quantile(0.95))
+	}
+	if s.Tells(0.99) {
+		f.P99 = milliseconds(s.Quantile(0.99))
+	}
+	return f
 }
 
 func compare(s, bare bench.Series) benchComparison {
@@ -319,16 +332,24 @@ func compare(s, bare bench.Series) benchComparison {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
+// told is a figure, or a dash where too few rounds tell none.
+func told(ms float64) string {
+	if ms == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", ms)
+}
+
 // table is what people read.
 func (b *benchmark) table() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s, %d cores; %d rounds in turns, %v of rest before each; milliseconds\n\n",
 		b.walls, runtime.NumCPU(), b.flags.rounds(), b.flags.idle())
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\tbare p50\tp95\tready p50\tp95\tp99\tof bare\tone call p50\tof bare\t")
+	fmt.Fprintln(w, "\tbare p50\tp95\tready p50\tp95\tp99\tof bare\twarm\tone call p50\tof bare\t")
 	for _, r := range b.rows {
-		fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.2f\t%.1f\t%.2f\t\n", r.Program, r.Bare.P50, r.Bare.P95,
-			r.Ready.P50, r.Ready.P95, r.Ready.P99, r.Ready.OfBare, r.OneCall.P50, r.OneCall.OfBare)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%.2f\t%.0f%%\t%s\t%.2f\t\n", r.Program, told(r.Bare.P50), told(r.Bare.P95),
+			told(r.Ready.P50), told(r.Ready.P95), told(r.Ready.P99), r.Ready.OfBare, 100*r.Warm, told(r.OneCall.P50), r.OneCall.OfBare)
 	}
 	w.Flush()
 	if clients := b.flags.clients(); clients > 0 {

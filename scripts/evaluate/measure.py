@@ -117,6 +117,13 @@ def run(argv, name):
     return seconds, output.decode()
 
 
+def rotated(cases, number):
+    """The cases from another one on each time: nobody is always behind the same."""
+    pairs = list(cases.items())
+    begin = number % len(pairs)
+    return pairs[begin:] + pairs[:begin]
+
+
 def measure(machine, cases, rounds, deadline):
     """The wall and CPU seconds of each case, a pair a round, and the cores' worth
     of time that others took meanwhile."""
@@ -125,7 +132,7 @@ def measure(machine, cases, rounds, deadline):
     for number in range(-1, rounds):  # the round before the first fills the caches
         machine.wait_until_quiet(deadline)
         others, began = machine.foreign(), time.monotonic()
-        for case, argv in cases.items():
+        for case, argv in rotated(cases, number):
             before = machine.ours()
             seconds, _ = run(argv, case[1])
             time.sleep(SETTLE_SECONDS)
@@ -166,9 +173,9 @@ def saturate(machine, argv, name, clients, seconds):
 def throughput(machine, cases, seconds, turns):
     """The sums of saturate() for each technology and number of clients, in turns."""
     sums = {}
-    for _ in range(turns):
+    for turn in range(turns):
         for clients in CLIENTS:
-            for (technology, name), argv in cases.items():
+            for (technology, name), argv in rotated(cases, turn):
                 figures = saturate(machine, argv, name, clients, seconds)
                 key = technology, clients
                 sums[key] = [a + b for a, b in zip(sums.get(key, [0, 0, 0]), figures)]

@@ -26,10 +26,10 @@ import (
 )
 
 var (
-	rounds = flag.Int("rounds", 1, "measurements of each program")
+	rounds = flag.Int("rounds", 1, "measurements of each program; p95 needs 20 of them, and p99 100")
 	cpus   = flag.Float64("cpus", 0, "cores that each request asks for; 0: the server's default")
 	warm   = flag.String("warm", "auto", "SANDBOX_WARM of the server: auto, single-use or off")
-	idle   = flag.Duration("idle", 60*time.Millisecond, "rest before each measurement: busy loops hide what the kernel waits for")
+	idle   = flag.Duration("idle", time.Millisecond, "rest before each measurement, until the machine does rest: busy loops hide what the kernel waits for; 0: none; make bench has 60 ms")
 	only   = flag.String("only", "", "`names` of programs, with commas between; all of them otherwise")
 
 	reportFile = flag.String("report", "", "append the tables, in Markdown, to this file")
@@ -106,17 +106,36 @@ func tool(t *testing.T) string {
 // TestLatency is how long one caller waits for one run.
 func TestLatency(t *testing.T) {
 	server := start(t)
-	table := "| program | bare p50 ms | p95 | p99 | http p50 ms | p95 | p99 | http/bare | 95 % | warm | bare is |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+	table := "| program | bare p50 ms | p95 | p99 | http p50 ms | p95 | p99 | http/bare | 95 % | at most | warm | bare is |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
 	for _, p := range programs() {
 		t.Run(p.Name, func(t *testing.T) {
 			tc, dir := toolchain(t, p), t.TempDir()
 			bare, through, ready := beside(t, server, p, tc, dir, *rounds)
 			low, high := through.RatioInterval(bare)
-			table += fmt.Sprintf("| %s | %s | %s | %.2f | %.2f to %.2f | %d %% | `%s` |\n", p.Name, figures(bare), figures(through), through.Ratio(bare), low, high,
-				ready, strings.Join(p.Commands(tc, dir)[0], " "))
+			ratio := through.Ratio(bare)
+			table += fmt.Sprintf("| %s | %s | %s | %.2f | %.2f to %.2f | %s | %d %% | `%s` |\n", p.Name, figures(bare), figures(through), ratio, low, high,
+				wanted(mostOfBare[p.Name], ratio <= mostOfBare[p.Name]), ready, strings.Join(p.Commands(tc, dir)[0], " "))
 		})
 	}
 	report(t, fmt.Sprintf("Latency: %d rounds, %v of rest before each, cpus %v, warm %s", *rounds, *idle, *cpus, *warm), table)
+}
+
+// What is wanted of programs: how long one may take over HTTP in terms of the bare command, and how
+// many a second there are to be, saturated by four clients. A table tells whether they are met;
+// no test depends on them, for machines are shared.
+var (
+	mostOfBare  = map[string]float64{"python hello": 0.30, "python imports": 0.25, "javascript hello": 0.25, "java hello": 0.35, "go hello": 0.65, "rust hello": 0.85}
+	leastOfBare = map[string]float64{"python hello": 1.2, "javascript hello": 0.9, "java hello": 1.8, "go hello": 1.5, "rust hello": 1}
+)
+
+func wanted(bound float64, met bool) string {
+	switch {
+	case bound == 0:
+		return "–"
+	case met:
+		return fmt.Sprintf("%.2f", bound)
+	}
+	return fmt.Sprintf("%.2f, **not met**", bound)
 }
 
 // beside measures a program bare and over HTTP, in turns, and how many of a hundred runs had a
@@ -124,9 +143,13 @@ func TestLatency(t *testing.T) {
 func beside(t *testing.T, server *testenv.Server, p bench.Program, tc language.Toolchain, dir string, rounds int) (bare, through bench.Series, ready int) {
 	t.Helper()
 	turns := bench.Turns{Rounds: rounds, WarmUp: min(3, rounds), Idle: *idle}
+	measured := -turns.WarmUp
 	s, err := turns.Measure(t.Context(), p.Bare(tc, dir), bench.Contender{Name: "http", Do: func(ctx context.Context, n int64) error {
 		result, err := execute(ctx, server, p, n)
-		if err == nil && result.Meta.Warm {
+		if err == nil && p.File != "" && result.Version != tc.Version {
+			err = fmt.Errorf("the server's %s is %s, and the bare one %s", p.Language, result.Version, tc.Version)
+		}
+		if measured++; err == nil && result.Meta.Warm && measured > 0 {
 			ready++
 		}
 		return err
@@ -134,19 +157,20 @@ func beside(t *testing.T, server *testenv.Server, p bench.Program, tc language.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s[0], s[1], 100 * ready / (turns.Rounds + turns.WarmUp)
+	return s[0], s[1], 100 * ready / turns.Rounds
 }
 
 // TestSooner holds what is said first of this project: the answer comes sooner than that of the
-// bare toolchain. These programs take less than half as long on an idle machine, and on a busy one
-// it fails only where the whole interval is above the bare command.
+// bare toolchain. On an idle machine these programs take two thirds at most of what is allowed
+// here, and on a busy one it fails only where the whole interval is above that.
 func TestSooner(t *testing.T) {
 	if *warm != "auto" || *rounds > 1 {
 		t.Skip("TestLatency measures it")
 	}
 	server := start(t)
+	most := map[string]float64{"python hello": 0.6, "javascript hello": 0.4, "java hello": 0.2}
 	for _, p := range bench.Programs() {
-		if !slices.Contains([]string{"python hello", "javascript hello", "java hello"}, p.Name) {
+		if most[p.Name] == 0 {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
@@ -157,20 +181,27 @@ func TestSooner(t *testing.T) {
 			bare, through, _ := beside(t, server, p, toolchain(t, p), t.TempDir(), rounds)
 			low, high := through.RatioInterval(bare)
 			t.Logf("%.2f of bare (%.2f to %.2f)", through.Ratio(bare), low, high)
-			if low >= 1 {
-				t.Errorf("over HTTP it takes %.2f to %.2f times as long as the bare command", low, high)
+			if low > most[p.Name] {
+				t.Errorf("over HTTP it takes %.2f to %.2f of the time of the bare command, and at most %.1f is expected", low, high, most[p.Name])
 			}
 		})
 	}
 }
 
-// execute runs a program, and fails unless it ends well.
+// execute runs a program, and fails unless it ends well and is the one that was measured bare.
 func execute(ctx context.Context, server *testenv.Server, p bench.Program, n int64) (*api.Result, error) {
 	req := api.Request{Language: p.Language, Code: p.Source(n), Args: p.Args}
 	if *cpus > 0 {
 		req.Limits = &api.RequestLimits{CPUCores: *cpus}
 	}
-	return send(ctx, server, req)
+	result, err := send(ctx, server, req)
+	if err != nil {
+		return nil, err
+	}
+	if result.Meta.CachedCompile {
+		return nil, fmt.Errorf("%s was compiled before: what is measured is to be new", p.Name)
+	}
+	return result, p.Check(n, result.Stdout)
 }
 
 // send sends a request as a caller in Go would.
@@ -210,6 +241,15 @@ func send(ctx context.Context, server *testenv.Server, req api.Request) (*api.Re
 var caller = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 
 func figures(s bench.Series) string {
-	ms := func(q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
-	return fmt.Sprintf("%.2f | %.2f | %.2f", ms(0.5), ms(0.95), ms(0.99))
+	return quantile(s, 0.5) + " | " + quantile(s, 0.95) + " | " + quantile(s, 0.99)
 }
+
+// quantile is one in milliseconds, or a dash where there are too few measurements for it.
+func quantile(s bench.Series, q float64) string {
+	if q > 0.5 && !s.Tells(q) {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", milliseconds(s.Quantile(q)))
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

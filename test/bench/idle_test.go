@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,7 @@ var (
 	watch  = flag.Duration("watch", 200*time.Millisecond, "how long TestIdle looks at their CPU time")
 )
 
-// What an idle container may cost: MiB beside the pages of what waits in it, and % of a core for
+// What an idle container may cost: MiB beside the interpreter's own pages, and % of a core for
 // all of them. They are judged where there are enough of them to tell.
 const (
 	idleMiB, idleCPU = 1, 1
@@ -35,7 +36,7 @@ const (
 // machine, which is also what no control group is charged with, and CPU time, that of the machine
 // too: timers of the kernel's and of whoever holds them are nobody's process below.
 func TestIdle(t *testing.T) {
-	table := "| containers | each, MiB of the machine | without the pages of what waits in it | CPU of their processes, % of one core | of the machine, beside one of them |\n|---|---|---|---|---|\n"
+	table := "| containers | each, MiB of the machine | without the interpreter's own pages | CPU of their processes, % of one core | of the machine, beside one of them |\n|---|---|---|---|---|\n"
 	for _, kind := range []string{"", "python", "javascript"} {
 		t.Run(kind, func(t *testing.T) {
 			name := kind
@@ -49,16 +50,16 @@ func TestIdle(t *testing.T) {
 			}
 			hold(1) // what they share is there
 			n := min(*idlers, fitting(private()))
-			alone := watched(t, func() time.Duration { return busy(t) })
+			alone := calmest(t)
 			before, own := unused(t), private()
 			hold(1 + n)
 			each := (before - unused(t)) / float64(n)
 			own = (private() - own) / float64(n)
-			all := watched(t, func() time.Duration { return busy(t) }) - alone
+			all := calmest(t) - alone
 			used := watched(t, cpuOfBelow)
 			table += fmt.Sprintf("| %d %s | %.2f | %.2f | %.2f | %.2f |\n", n, name, each, each-own, used, all)
-			if n >= enoughIdlers && (each-own > idleMiB || used > idleCPU) {
-				t.Errorf("each takes %.2f MiB beside what waits in it, where %d are allowed, and all of them %.2f %% of a core, where %d are", each-own, idleMiB, used, idleCPU)
+			if n >= enoughIdlers && (each-own > idleMiB || max(used, all) > idleCPU) {
+				t.Errorf("each takes %.2f MiB beside its interpreter, where %d are allowed, and all of them %.2f %% of a core and with the kernel's work %.2f %%, where %d are", each-own, idleMiB, used, all, idleCPU)
 			}
 		})
 	}
@@ -78,13 +79,21 @@ func watched(t *testing.T, clock func() time.Duration) float64 {
 	return 100 * (clock() - before).Seconds() / watch.Seconds()
 }
 
-func busy(t *testing.T) time.Duration {
+// calmest is what the machine's processors work while nobody asks for anything, in % of a core:
+// the least of some looks, for others have work of their own.
+func calmest(t *testing.T) float64 {
 	t.Helper()
-	used, err := bench.Busy()
-	if err != nil {
-		t.Fatal(err)
+	least := math.Inf(1)
+	for range 3 {
+		least = min(least, watched(t, func() time.Duration {
+			used, err := bench.Busy()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return used
+		}))
 	}
-	return used
+	return least
 }
 
 // manager is one of this process's own, with a pool, until the test ends.
@@ -172,9 +181,15 @@ func unused(t *testing.T) float64 {
 	return free + in("Buffers:") + in("Cached:") - in("Shmem:")
 }
 
-// private is the memory of all processes below this one that is no file's, in MiB.
+// initProgram is what the kernel calls the program of our init, whose memory is ours to answer for.
+const initProgram = "/memfd:sandbox-init (deleted)"
+
+// private is the memory of all interpreters below this process that is no file's, in MiB.
 func private() (sum float64) {
 	for _, p := range testenv.Below(os.Getpid()) {
+		if program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)); program == "" || program == initProgram {
+			continue
+		}
 		sum += field(fmt.Sprintf("/proc/%d/status", p.PID), "RssAnon:") / 1024
 	}
 	return sum

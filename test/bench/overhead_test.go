@@ -91,6 +91,27 @@ for n in range(max(1, int(1000 * float(sys.argv[1])))):
             pass
 print(time.perf_counter() - began)
 `, 0},
+		{"a large file, C", "c", "w.c", `#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+static char block[1 << 20];
+int main(int n, char **a) {
+	memset(block, 1, sizeof block);
+	double began = now();
+	for (int i = 0; i < 16 * atof(a[1]) + 1; i++) {
+		int f = open("large", O_RDWR | O_CREAT | O_TRUNC, 0600);
+		for (int b = 0; b < 64; b++) if (write(f, block, sizeof block) != sizeof block) return 1;
+		if (lseek(f, 0, SEEK_SET)) return 1;
+		for (int b = 0; b < 64; b++) if (read(f, block, sizeof block) != sizeof block) return 1;
+		close(f);
+	}
+	printf("%.9f\n", now() - began);
+}
+`, 0},
 		{"compile, GCC", "bash", "w.sh", `awk -v n="$1" 'BEGIN { for (i = 0; i < 4000 * n + 1; i++)
 	printf "int f%d(int *p, int n) { int s = %d; for (int i = 0; i < n; i++) { if (p[i] %% %d) s += p[i] * i; else s ^= p[n - i - 1]; } return s; }\n", i, i, i + 2 }' >w.c
 began=$EPOCHREALTIME

@@ -1,12 +1,15 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +29,7 @@ var (
 func TestThroughput(t *testing.T) {
 	server := start(t)
 	var table strings.Builder
-	table.WriteString("| program | clients | bare /s | http /s | ratio | CPU of a bare run, ms | of one over http | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	table.WriteString("| program | clients | bare /s | http /s | ratio | of any turn | at least | CPU of a bare run, ms | of one over http | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	all, numbers := programs(), *clients
 	if numbers == "" {
 		all, numbers = all[:1], "2"
@@ -61,15 +64,23 @@ func TestThroughput(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				ms := func(s bench.Series, q float64) float64 { return float64(s.Quantile(q)) / float64(time.Millisecond) }
 				add := func(l *bench.Line, y float64) { l.X, l.Y = append(l.X, float64(workers)), append(l.Y, y) }
 				for i, l := range loads {
 					add(&lines[i], l.Rate())
-					add(&waits[i], ms(l.Series, 0.5))
-					add(&waits[i+2], ms(l.Series, 0.99))
+					add(&waits[i], milliseconds(l.Quantile(0.5)))
+					add(&waits[i+2], milliseconds(l.Quantile(0.99)))
 				}
-				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.2f | %.2f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", p.Name, workers, outside.Rate(), inside.Rate(),
-					inside.Rate()/outside.Rate(), 1000*outside.CPUEach().Seconds(), 1000*inside.CPUEach().Seconds(), ms(inside.Series, 0.5), ms(inside.Series, 0.99), ms(calm.Series, 0.5), ms(calm.Series, 0.99), ms(calm.Series, 0.99)/ms(calm.Series, 0.5))
+				ratio, low, high := inside.Ratio(outside)
+				least, late := 0.0, "–"
+				if workers == 4 {
+					least = leastOfBare[p.Name]
+				}
+				if calm.Tells(0.99) {
+					late = fmt.Sprintf("%.1f", float64(calm.Quantile(0.99))/float64(calm.Quantile(0.5)))
+				}
+				fmt.Fprintf(&table, "| %s | %d | %.1f | %.1f | %.2f | %.2f to %.2f | %s | %.2f | %.2f | %s | %s | %s | %s | %s |\n", p.Name, workers, outside.Rate(), inside.Rate(),
+					ratio, low, high, wanted(least, ratio >= least), milliseconds(outside.CPUEach()), milliseconds(inside.CPUEach()),
+					quantile(inside.Series, 0.5), quantile(inside.Series, 0.99), quantile(calm.Series, 0.5), quantile(calm.Series, 0.99), late)
 			}
 			name := strings.ReplaceAll(p.Name, " ", "-")
 			title := p.Name + ", each with a source of its own"
@@ -77,7 +88,7 @@ func TestThroughput(t *testing.T) {
 			draw(t, "latency-"+name, bench.Plot{Title: title, X: "clients that saturate the machine", Y: "ms", Lines: waits[:], LogX: true})
 		})
 	}
-	report(t, fmt.Sprintf("Runs a second, %d turns of %v", *turns, *slice), table.String())
+	report(t, fmt.Sprintf("Runs a second, %d turns of %v, cpus %v", *turns, *slice, *cpus), table.String())
 }
 
 // draw writes a figure into the directory that -plots names.
@@ -91,17 +102,28 @@ func draw(t *testing.T, name string, p bench.Plot) {
 	}
 }
 
-var reporting sync.Mutex
+var (
+	reporting sync.Mutex
+	reported  = time.Now()
+	stolen, _ = bench.Stolen()
+)
 
-// report shows a table, and appends it to the file that -report names.
+// report shows a table with when, where and of what it is, and appends it to the file that -report
+// names.
 func report(t *testing.T, title, table string) {
 	t.Helper()
+	reporting.Lock()
+	defer reporting.Unlock()
+	lost, _ := bench.Stolen()
+	now := time.Now()
+	share := 100 * (lost - stolen).Seconds() / now.Sub(reported).Seconds() / float64(runtime.NumCPU())
+	commit, _ := exec.Command("git", "describe", "--always", "--dirty").Output() // of an archive there is none
+	table = fmt.Sprintf("%s; commit %s; %s UTC; %.1f %% of the processors' time was stolen.\n\n%s", bench.Host(), bytes.TrimSpace(commit), now.UTC().Format("2 January 2006 15:04"), share, table)
+	reported, stolen = now, lost
 	t.Logf("%s\n%s", title, table)
 	if *reportFile == "" {
 		return
 	}
-	reporting.Lock()
-	defer reporting.Unlock()
 	f, err := os.OpenFile(*reportFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		t.Fatal(err)
