@@ -6,9 +6,11 @@
 #
 # 100 rounds, and up to 600 seconds of waiting for moments without other work.
 # For Debian, as root. It installs the technologies by apt, and says so before;
-# everything else lives in a temporary folder and a control group of its own and
-# is gone at the end. With EVALUATE_ROOTFS a Debian tree with python3 is used
-# instead of a new one by debootstrap.
+# what it makes itself lives in a temporary folder and a control group of its own
+# and is gone at the end. What the engines write elsewhere, whatever folders they
+# are given (/run/docker, /var/lib/containers), stays: others may use it by then.
+# With EVALUATE_ROOTFS a Debian tree with python3 is used instead of a new one by
+# debootstrap.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -99,18 +101,6 @@ stop() {
 	wait "$1" || true
 }
 
-# The engines write here whatever folders they are given. What was not
-# there before is removed at the end.
-readonly outside=(/etc/docker/key.json /run/containerd /run/docker /run/libpod /run/runc /var/lib/containers)
-
-note_outside() {
-	local path
-	fresh=()
-	for path in "${outside[@]}"; do
-		[ -e "$path" ] || fresh+=("$path")
-	done
-}
-
 clean_up() {
 	local status=$?
 	trap - EXIT
@@ -119,7 +109,7 @@ clean_up() {
 	stop "${holder:-}"
 	unmount_ours
 	leave_group
-	rm -rf --one-file-system "$work" "${fresh[@]}"
+	rm -rf --one-file-system "$work"
 	exit "$status"
 }
 
@@ -311,11 +301,9 @@ main() {
 	check_host
 	work=$(mktemp -d /var/tmp/evaluate.XXXXXX)
 	group=evaluate-$$
-	fresh=()
 	trap clean_up EXIT
 	trap 'exit 130' INT TERM
 	install_packages
-	note_outside
 	enter_group
 	make_root
 	chmod 755 "$work"

@@ -2,6 +2,12 @@
 # the function say, which tells the person at the terminal.
 # shellcheck shell=bash
 
+# Where roots of containers and engines' images are kept: the system's place is root's alone.
+cache=/var/cache
+[[ $EUID -eq 0 ]] || cache=~/.cache
+# shellcheck disable=SC2034 # for who sources this
+cache=${XDG_CACHE_HOME:-$cache}/sandbox-run-container
+
 die() {
 	say "$*"
 	exit 1

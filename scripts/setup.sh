@@ -1,31 +1,35 @@
 #!/usr/bin/env bash
 # Installs what is missing: the language toolchains, by apt on Debian and Ubuntu,
 # and uv, which installs packages for programs in Python. It says what it will do
-# before it does it.
+# before it does it. Without the small languages it goes on.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
-missing=()
+missing=() small=()
 need() { # need PROGRAM PACKAGE...
 	local program=$1
 	shift
 	command -v "$program" >/dev/null 2>&1 || missing+=("$@")
 }
+like() { command -v "$1" >/dev/null 2>&1 || small+=("$2"); } # like PROGRAM PACKAGE
 
-if ! command -v go >/dev/null 2>&1; then
-	echo "setup: Go 1.26 or later is needed; see https://go.dev/dl" >&2
+# Asked here, a Go that may fetch the one that go.mod names (GOTOOLCHAIN) answers as that one.
+want=$(sed -n 's/^go //p' go.mod)
+have=$(go env GOVERSION) || true
+if ! printf '%s\n' "$want" "${have#go}" | sort -VC; then
+	echo "setup: Go $want or later is needed${have:+, and this is $have}; see https://go.dev/dl" >&2
 	exit 1
 fi
 need python3 python3
 need node nodejs
 need rustc rustc cargo
 need javac default-jdk-headless
-need gcc gcc libc6-dev
-need g++ g++
-need ruby ruby
-need perl perl
-need php php-cli
-need lua5.4 lua5.4
-need bash bash
+need gcc gcc libc6-dev # rustc links with it
+like g++ g++
+like ruby ruby
+like perl perl
+like php php-cli
+like lua5.4 lua5.4
 
 sudo=
 home=~
@@ -37,14 +41,17 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+updated=
 apt() { # apt PACKAGE...; when it fails, the log says why
 	if ! command -v apt-get >/dev/null 2>&1; then
 		echo "this system has no apt-get" >"$work/log"
 		return 1
 	fi
 	echo "setup: installing with ${sudo:+$sudo }apt-get: $*" >&2
-	export DEBIAN_FRONTEND=noninteractive
-	{ $sudo apt-get update && $sudo apt-get install -y --no-install-recommends "$@"; } >"$work/log" 2>&1
+	{ # sudo drops what is exported
+		{ [ -n "$updated" ] || $sudo apt-get update; } && updated=yes &&
+			$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
+	} >"$work/log" 2>&1
 }
 
 # has_uv looks where sandbox-run does. A version manager's script does not count: it
@@ -75,6 +82,10 @@ if [ ${#missing[@]} -gt 0 ] && ! apt "${missing[@]}"; then
 	echo "setup: please install these by hand (package names of Debian): ${missing[*]}" >&2
 	exit 1
 fi
+for package in "${small[@]}"; do # each by itself: not every system has all
+	apt "$package" ||
+		echo "setup: $package is not there, so programs in its language do not run, and tests of it fail: $(tail -n 1 "$work/log")" >&2
+done
 # Everything else works without uv, and PyPI cannot be reached from everywhere.
 if ! has_uv && ! install_uv; then
 	echo "setup: uv is not there, so --require does not work and its tests are skipped: $(tail -n 1 "$work/log")" >&2

@@ -10,8 +10,8 @@
 #
 # Arguments choose among them. DOCKER_HOST names an engine on this machine; else
 # one is started as root, with directories and a socket of its own, and stopped at
-# the end. The root of the containers is built once, in
-# ${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container.
+# the end. The root of the containers is built once, in sandbox-run-container
+# below XDG_CACHE_HOME: /var/cache for root, else ~/.cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -64,7 +64,7 @@ contain() {
 main() {
 	need_engine
 	local image
-	image=$(test/container/image.sh "${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container" suite) || die "no root image; the reason is above"
+	image=$(test/container/image.sh "$cache" suite) || die "no root image; the reason is above"
 	tag=sandbox-run-test-$$
 	work=$(mktemp -d "${TMPDIR:-/var/tmp}/sandbox-container.XXXXXX")
 	trap finish EXIT

@@ -13,7 +13,6 @@ say() { printf 'test-docker: %s\n' "$*" >&2; }
 . test/container/engine.sh
 
 need_engine
-cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 work=$(mktemp -d)
 small=''
 # stop stops the engines, also one that a test has started anew.

@@ -13,8 +13,8 @@
 # BASE and GO name the images that it is built from, as for make sandbox-build.
 # Without them it makes stand-ins, since no registry may be in reach: test/container.
 # DOCKER_HOST names an engine on this machine; else one is started as root, and
-# stopped at the end. Its layers are kept in
-# ${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container.
+# stopped at the end. Its layers are kept in sandbox-run-container below
+# XDG_CACHE_HOME: /var/cache for root, else ~/.cache.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,6 @@ say() { printf 'test-image: %s\n' "$*" >&2; }
 
 readonly kinds=(unprivileged root full hardened)
 readonly image=sandbox-run-test-image
-cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 
 # options_of sets what docker run is told for a kind. A test holds docs/SERVER.md
 # and deploy/compose.yaml to it.
@@ -126,7 +125,6 @@ main() {
 	local kind
 	for kind in "$@"; do options_of "$kind"; done # a mistake is told before anything is built
 	need_engine
-	mkdir -p "$cache"
 	tag=sandbox-run-test-$$
 	work=$(mktemp -d "${TMPDIR:-/var/tmp}/sandbox-image.XXXXXX")
 	trap finish EXIT
@@ -135,9 +133,7 @@ main() {
 	mkdir "$work/tests"
 	CGO_ENABLED=0 go test -c -o "$work/tests/sandbox.test" ./test/sandbox
 	install -m 755 test/container/suite.sh "$work/tests/"
-	exec 9>"$cache/engine.lock"
-	flock 9 # the layers are one engine's at a time
-	start_engine "$work" "$cache/engine" 9>&-
+	start_engine "$work" "$cache/engine"
 	: "${BASE:=$(base_image python)}" "${GO:=$(base_image golang)}"
 	build
 	export SANDBOX_TEST_LABEL=$tag

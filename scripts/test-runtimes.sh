@@ -22,7 +22,6 @@ die() {
 unset DOCKER_HOST
 need_engine
 scripts/install.sh crun runc runsc podman
-cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container
 work=$(mktemp -d)
 stop() {
 	stop_podman "$work/podman" "$cache/podman"

@@ -5,6 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+say() { printf 'test-vm: %s\n' "$*" >&2; }
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 export CGO_ENABLED=0
@@ -16,15 +20,15 @@ cp -r internal/kernel/seccomp/testdata "$dir"
 install -m 755 test/vm/suite.sh "$dir/run.sh"
 install -m 755 test/vm/docker.sh "$dir"
 # Without what is large and no test needs: an engine takes in two megabytes a second there.
-tar=$(test/container/image.sh "${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container" suite)
+tar=$(test/container/image.sh "$cache" suite)
 tar --delete --wildcards --file=- './usr/lib/*/libnode*' './usr/lib/*/libicu*' './usr/lib/*/perl/*' './usr/lib/*/gconv/*' \
 	'./usr/share/*' './var/lib/apt/*' './var/lib/dpkg/*' './var/cache/*' <"$tar" >"$dir/docker.tar"
 # The standard library of Go is prepared on the host: under emulation that takes
 # minutes.
-"$dir/sandbox-run" --quiet --lang go --code 'package main; func main() {}'
-data=${SANDBOX_DATA_DIR:-/var/lib/sandbox-run}
+SANDBOX_DATA_DIR=$dir/prepared "$dir/sandbox-run" --quiet --lang go --code 'package main; func main() {}'
 mkdir -p "$dir/data/cache/build"
-cp -a "$data"/cache/build/go-* "$dir/data/cache/build/"
+mv "$dir"/prepared/cache/build/go-* "$dir/data/cache/build/"
+rm -rf "$dir/prepared"
 
 failed=0
 for user in "${@:-root delegated session}"; do

@@ -18,11 +18,25 @@ need_engine() {
 	why=$(why_no_engine)
 	[[ -z $why ]] || die "$why"
 	if [[ -n ${DOCKER_HOST-} ]]; then
-		command -v docker >/dev/null || install_packages docker.io
+		command -v docker >/dev/null || install_engine
 	else
-		command -v dockerd >/dev/null || install_packages docker.io
+		command -v dockerd >/dev/null || install_engine
 	fi
 	command -v docker >/dev/null || install_packages docker-cli # from Debian 13 on apart
+}
+
+# install_engine installs Debian's engine. The services that it brings are neither started,
+# since they change the machine's network, nor enabled: the tests have an engine of their own.
+install_engine() {
+	local unit new=()
+	if [[ -d /run/systemd/system ]]; then
+		for unit in docker.socket docker.service containerd.service; do
+			systemctl cat "$unit" >/dev/null 2>&1 || new+=("$unit")
+		done
+	fi
+	[[ ${#new[@]} -eq 0 ]] || systemctl --quiet --runtime mask "${new[@]}"
+	install_packages docker.io
+	[[ ${#new[@]} -eq 0 ]] || { systemctl --quiet --runtime unmask "${new[@]}" && systemctl --quiet disable "${new[@]}"; }
 }
 
 # wait_for_engine waits until the engine that DOCKER_HOST names answers, called $1, of
@@ -42,21 +56,29 @@ engine=''
 
 # start_engine starts an engine, unless there is one, that touches nothing of the
 # machine's own: no bridge, no firewall rules. It works in directory $1 and keeps
-# images in $2.
+# images in $2, which is one engine's at a time.
 start_engine() {
 	[[ -z ${DOCKER_HOST-} ]] || return 0
+	local lock
+	mkdir -p "${2%/*}"
+	exec {lock}>"$2.lock"
+	flock --nonblock "$lock" || {
+		say "waiting for another suite, whose engine has $2 (fuser $2.lock names it)"
+		flock --timeout 3600 "$lock" || die "it has it still, after an hour"
+	}
 	export DOCKER_HOST=unix://$1/docker.sock
 	engine_command=(dockerd --host "$DOCKER_HOST" --bridge=none --iptables=false --containerd-namespace="${1##*/}"
 		--data-root "$2" --exec-root "$1/exec" --pidfile "$1/pid")
 	"${engine_command[@]}" >"$1/log" 2>&1 &
 	engine=$!
+	exec {lock}>&- # the engine has it, for as long as it lives
 	wait_for_engine "the Docker engine" "$engine" "$1/log"
 }
 
 # start_test_engine starts an engine with an image of the kind $2 for the tests, which its
 # variables name. It works in directory $1.
 start_test_engine() {
-	local cache=${XDG_CACHE_HOME:-/var/cache}/sandbox-run-container tar
+	local tar
 	start_engine "$1" "$cache/docker"
 	tar=$(test/container/image.sh "$cache" "$2")
 	export SANDBOX_TEST_ENGINE=$DOCKER_HOST SANDBOX_TEST_ENGINE_IMAGE=sandbox-run-test:$(basename "$tar" .tar)

@@ -107,7 +107,6 @@ pack() {
 # of a build that was interrupted.
 build() {
 	local image=$1 building=${1%/*}/building began=$SECONDS
-	[[ $EUID -eq 0 ]] || die "building the root image needs root, once; running it afterwards does not"
 	say "building the root image in $image (some minutes, about 2 GB, from $mirror)"
 	rm -rf --one-file-system "$building"
 	mkdir -p "$building/image"
@@ -128,6 +127,7 @@ main() {
 	find_toolchains
 	image=$1/$(key)
 	if [[ ! -d $image ]]; then
+		[[ $EUID -eq 0 ]] || die "building the root image needs root, once; running it afterwards does not"
 		mkdir -p "$1"
 		exec {lock}>"$1/lock"
 		flock "$lock"
