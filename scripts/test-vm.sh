@@ -34,7 +34,7 @@ failed=0
 for user in "${@:-root delegated session}"; do
 	for u in $user; do
 		echo "== cgroup v2, $u"
-		test/vm/run.sh --user "$u" --timeout 3600 -- "$dir" || failed=1
+		test/vm/run.sh --user "$u" --timeout "${VM_TIMEOUT:-5400}" -- "$dir" || failed=1
 	done
 done
 exit $failed

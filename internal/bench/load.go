@@ -57,6 +57,9 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 		for i := range contenders {
 			at := (i + turn) % len(contenders)
 			c := contenders[at]
+			if _, err := rest(ctx, leastRest, max(d, time.Second)); err != nil { // from what was before
+				return nil, err
+			}
 			before, err := Busy()
 			if err != nil {
 				return nil, err

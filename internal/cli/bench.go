@@ -27,7 +27,7 @@ type benchFlags struct {
 	Idle    *duration `placeholder:"D" help:"The rest before each measurement (60ms)."`
 	CPUs    *cpus     `name:"cpus" placeholder:"N" help:"Cores' worth of CPU time for each run (1)."`
 	Clients *uint8    `placeholder:"N" help:"How many call at once, one run after the other, for the runs each second (4); 0 leaves them out."`
-	Slice   *duration `placeholder:"D" help:"How long they do, bare and in the sandbox (2s)."`
+	Slice   *duration `placeholder:"D" help:"How long they do, bare and in the sandbox, twice each (2s)."`
 	Server  *string   `placeholder:"URL" help:"Measure the sandbox-server there, or with auto that of this machine, in the place of containers that this process has ready."`
 	listFlags
 }
@@ -276,7 +276,7 @@ func (b *benchmark) load(ctx context.Context, p bench.Program, tc language.Toolc
 	if _, err := ready.Saturate(ctx, clients, b.flags.slice()/4); err != nil { // until enough is ready
 		return nil, err
 	}
-	loads, err := bench.SaturateInTurns(ctx, clients, 1, b.flags.slice(), bare, ready)
+	loads, err := bench.SaturateInTurns(ctx, clients, 2, b.flags.slice(), bare, ready)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +353,7 @@ func (b *benchmark) table() string {
 	}
 	w.Flush()
 	if clients := b.flags.clients(); clients > 0 {
-		fmt.Fprintf(&out, "\n%d clients, one run after the other, %v each:\n\n", clients, b.flags.slice())
+		fmt.Fprintf(&out, "\n%d clients, one run after the other, twice %v each:\n\n", clients, b.flags.slice())
 		fmt.Fprintln(w, "\tbare runs/s\tready runs/s\tof bare\tCPU ms of a bare run\tof a ready one\t")
 		for _, r := range b.rows {
 			fmt.Fprintf(w, "%s\t%.1f\t%.1f\t%.2f\t%.1f\t%.1f\t\n", r.Program, r.Load.Bare.PerSecond, r.Load.Ready.PerSecond, r.Load.OfBare, r.Load.Bare.CPU, r.Load.Ready.CPU)

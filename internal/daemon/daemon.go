@@ -23,6 +23,7 @@ import (
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/internal/engine"
+	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/server"
 	"github.com/sandbox-run/sandbox-run/internal/store"
@@ -126,8 +127,12 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
+	headers := headerTimeout
+	if fault.Off("limit", "headers") {
+		headers = time.Hour
+	}
 	d.http = &http.Server{
-		Handler: d.server, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: d.server, ReadHeaderTimeout: headers, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ConnContext: withPeer,
 		HTTP2:       &http.HTTP2Config{WriteByteTimeout: stalled},
 		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours

@@ -112,7 +112,7 @@ int main(int n, char **a) {
 	printf("%.9f\n", now() - began);
 }
 `, 0},
-		{"compile, GCC", "bash", "w.sh", `awk -v n="$1" 'BEGIN { for (i = 0; i < 4000 * n + 1; i++)
+		{"compile, GCC", "bash", "w.sh", `awk -v n="$1" 'BEGIN { for (i = 0; i < 120 * n + 1; i++)
 	printf "int f%d(int *p, int n) { int s = %d; for (int i = 0; i < n; i++) { if (p[i] %% %d) s += p[i] * i; else s ^= p[n - i - 1]; } return s; }\n", i, i, i + 2 }' >w.c
 began=$EPOCHREALTIME
 gcc -O2 -c -o w.o w.c
@@ -228,7 +228,7 @@ func TestPipe(t *testing.T) {
 	speed := func(s bench.Series) float64 { return float64(mib) / s.Quantile(0.5).Seconds() }
 	low, high := s[0].RatioInterval(s[1])
 	report(t, fmt.Sprintf("%d MiB through standard output, %d pairs", mib, *pairs),
-		fmt.Sprintf("| | MiB/s |\n|---|---|\n| `head \\| cat` | %.0f |\n| `sandbox-run --output raw` | %.0f |\n| ratio | %.2f (%.2f to %.2f) |\n", speed(s[0]), speed(s[1]), s[0].Ratio(s[1]), low, high))
+		fmt.Sprintf("| | MiB/s |\n|---|---|\n| `head \\| cat` | %.0f |\n| `sandbox-run --output raw` | %.0f |\n| ratio | %.2f (%.2f to %.2f), at least 0.50 is wanted |\n", speed(s[0]), speed(s[1]), s[0].Ratio(s[1]), low, high))
 }
 
 // counter takes what is written and counts it.

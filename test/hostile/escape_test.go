@@ -119,6 +119,26 @@ os._exit(0)`
 	})
 }
 
+// claimed is what a combination of local says of its walls.
+func (c *combination) claimed() map[string]string {
+	walls := map[string]string{}
+	for _, wall := range []string{"namespaces", "root", "seccomp", "signals", "devices", "network", "uid"} {
+		walls[wall] = api.Enforced
+	}
+	if c.level == "restricted" {
+		walls["namespaces"], walls["root"], walls["devices"] = api.Absent, api.Absent, api.Absent
+	}
+	switch {
+	case c.user == "root":
+	case c.level == "full": // one id for init and programs, and the host's devices
+		walls["uid"], walls["devices"] = api.Degraded, api.Degraded
+	default:
+		walls["uid"] = api.Absent
+		delete(walls, "signals") // which are Landlock's, of one version or another
+	}
+	return walls
+}
+
 // TestE29 looks at what each combination says of its walls: nothing is left out, and
 // nothing claims more than its level has.
 func TestE29(t *testing.T) {
@@ -129,6 +149,16 @@ func TestE29(t *testing.T) {
 		}
 		if got := fmt.Sprint(r.Meta.IsolationLevel); got != c.level || r.Meta.Runtime != c.runtime {
 			t.Errorf("the level is %s of %s, want %s", got, r.Meta.Runtime, c)
+		}
+		if c.runtime == "local" {
+			for wall, state := range c.claimed() {
+				if got := r.Meta.Isolation[wall]; got != state {
+					t.Errorf("%s is said to be %q, want %q", wall, got, state)
+				}
+			}
+		}
+		if len(r.Meta.Isolation) < 5 {
+			t.Errorf("of so few walls is anything said: %v", r.Meta.Isolation)
 		}
 		for mechanism, state := range r.Meta.Isolation {
 			if !slices.Contains([]string{api.Enforced, api.Degraded, api.Absent}, state) {

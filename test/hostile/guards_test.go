@@ -80,7 +80,7 @@ func guards() []mutation {
 		{"disk", "sampler:disk", "restricted", []string{"A09-files-that-stay"}},
 		{"inodes", "sampler:disk", "restricted", []string{"A21-inodes"}},
 		{"terminals", "limit:terminals", "full", nil},
-		{"tcp", "limit:tcp", "full", []string{"A14-loopback-tcp", "TestEveryKindOfSocketIsCharged"}},
+		{"tcp", "limit:tcp", "full", []string{"A14-loopback-tcp", "TestEveryKindOnALoopbackIsCharged"}},
 		{"timeout", "limit:wall clock", "full", []string{"A30-regular-expression", "A31-endless-loop", "C02-deaf-to-signals", "C04-idle"}},
 		{"output", "limit:output", "full", nil},
 		{"rlimit", "step:setrlimit *", "full", nil},
@@ -105,6 +105,13 @@ func guards() []mutation {
 		{"told", "told:of this host", "full", []string{"TestD27"}},
 		{"cancel", "cancel:runs without a caller", "full", []string{"TestG6"}},
 		{"nosniff", "header:nosniff", "full", []string{"TestG25"}},
+		{"headers", "limit:headers", "full", []string{"TestG2"}},
+		{"keys", "door:keys", "full", []string{"TestG24"}},
+		{"one reading", "door:one reading", "full", []string{"TestG3", "TestG4"}},
+		{"fields", "door:fields", "full", []string{"TestG5"}},
+		{"weaker walls", "door:isolation", "full", []string{"TestE29"}},
+		{"requirements", "door:requirements", "full", []string{"TestG17"}},
+		{"addresses", "door:addresses", "full", []string{"TestG21"}},
 	}...)
 }
 

@@ -85,6 +85,8 @@ type combination struct {
 	warmed   map[string]bool          // languages that have run once
 	hellos   map[string]time.Duration // how long a hello of theirs took then, at most
 	ticks    time.Duration            // and the run next door
+	begin    func()                   // has the run next door go on beside a test, and
+	going    func() time.Duration     // ends it; nil where there is none
 	idle     map[string]string        // what the machine looked like when the server was idle
 	gauges   map[string]int           // and its descriptors, goroutines and memory
 	clock    time.Duration            // the host's, beside the time since its start

@@ -160,7 +160,7 @@ func TestMutations(t *testing.T) {
 	}
 	lines = append(lines, kept(*table, seen)...)
 	slices.Sort(lines)
-	if err := os.WriteFile(*table, []byte(page+strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(*table, []byte(page+strings.Join(lines, "\n")+"\n"+notMissed()), 0o644); err != nil {
 		t.Error(err)
 	}
 }
@@ -206,6 +206,27 @@ none of these does, in the same world. This page is what it wrote, as root.
 
 | guard | where | left out | who notices, of those tried | seen from inside |
 |---|---|---|---|---|
+`
+
+// notMissed says what no row can miss, and what is not left out.
+func notMissed() string {
+	var b strings.Builder
+	b.WriteString("\n## What no row can miss\n\nRules of the system call filter, by the beginning of their reasons, and what stands behind each of them:\n\n")
+	for _, pattern := range slices.Sorted(maps.Keys(silent())) {
+		fmt.Fprintf(&b, "* `%s`: %s.\n", pattern, silent()[pattern])
+	}
+	b.WriteString("\n" + notLeftOut)
+	return b.String()
+}
+
+const notLeftOut = `Of the walls these are not left out: init cannot be looked at (` + "`PR_SET_DUMPABLE`" + `), whose user is another than
+the programs' besides; it ends with its spawner (` + "`PR_SET_PDEATHSIG`" + `), which the crashes of ` + "`test/crash`" + ` show; programs begin
+in a session of their own and with our umask, which the look from inside compares; a server that is an ordinary user's has at
+` + "`full`" + ` the rules and limits that root's has, and only its users are others. Of the server's own checks: how many runs it
+takes, floods of HTTP/2 (which are Go's), how long arguments are, and what is written into logs and metrics. The compilers'
+caches that all share are guarded by what guards all files (` + "`overlay`, `readonly`" + `); programs in Go that attack them are tried
+with every guard in place alone, since each world would compile Go's library anew. Guards of other runtimes than ` + "`local`" + ` are
+their own.
 `
 
 // shown is how many rows a line names.

@@ -52,7 +52,7 @@ type row struct {
 // languages are the ones of main files, from the cheapest to run to the dearest.
 var languages = []struct{ name, file string }{
 	{"bash", "main.sh"}, {"python", "main.py"}, {"javascript", "main.js"}, {"typescript", "main.ts"}, {"c", "main.c"}, {"cpp", "main.cpp"},
-	{"go", "main.go"}, {"rust", "main.rs"}, {"java", "Main.java"},
+	{"go", "main.go"}, {"rust", "main.rs"}, {"java", "Main.java"}, {"ruby", "main.rb"}, {"perl", "main.pl"}, {"php", "main.php"}, {"lua", "main.lua"},
 }
 
 // rows reads all of a directory, in order.

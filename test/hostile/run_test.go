@@ -32,6 +32,10 @@ var hello = map[string]string{
 	"cpp":        "#include <iostream>\nint main() { std::cout << \"hello\\n\"; }",
 	"go":         "package main\n\nfunc main() { println(\"hello\") }",
 	"rust":       "fn main() { println!(\"hello\") }",
+	"ruby":       "puts 'hello'",
+	"perl":       "print \"hello\\n\";",
+	"php":        "<?php echo \"hello\\n\";",
+	"lua":        "print('hello')",
 	"java":       "class Main { public static void main(String[] a) { System.out.println(\"hello\"); } }",
 }
 
@@ -250,6 +254,10 @@ func (c *combination) warm(t *testing.T, lang string) {
 	}
 	if c.warmed == nil {
 		c.warmed, c.hellos = map[string]bool{}, map[string]time.Duration{}
+	}
+	if c.going != nil { // it would be a part of what the machine looks like
+		c.going()
+		defer c.begin()
 	}
 	taken := roomTaken()
 	if _, err := c.client.Execute(t.Context(), api.Request{Language: lang, Code: hello[lang]}); noTool(err) {

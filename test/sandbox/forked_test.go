@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -91,6 +92,41 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Each version of Python that is here has ancestors of its own.
+func TestForkedInEveryVersion(t *testing.T) {
+	busy, cold := started(t), started(t, "SANDBOX_WARM=off")
+	source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", "itself.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list api.Languages
+	if err := json.Unmarshal(cold.send(t, "GET", "/v1/languages", nil).body, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, lang := range list.Languages {
+		if lang.Name != "python" {
+			continue
+		}
+		for _, version := range lang.Versions[1:] { // the first is everybody's
+			t.Run(version, func(t *testing.T) {
+				req := api.Request{Language: "python@" + version, Code: string(source)}
+				want, before := ending(cold.run(t, req)), busy.ancestors(t)
+				if os.Geteuid() == 0 && !testenv.Within(30*time.Second, func() bool {
+					busy.hammer(t, req, 250*time.Millisecond)
+					return busy.ancestors(t) > before
+				}) {
+					t.Fatal("a busy server has no ancestor of it")
+				}
+				for _, r := range busy.hammer(t, req, 250*time.Millisecond) {
+					if diff := cmp.Diff(want, ending(r)); r.Version != version || diff != "" {
+						t.Fatalf("%s: started, and + forked:\n%s", r.Version, diff)
+					}
+				}
+			})
+		}
 	}
 }
 
