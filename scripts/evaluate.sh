@@ -21,6 +21,10 @@ readonly subject=$PWD/bin/sandbox-run
 readonly server=$PWD/bin/sandbox-server
 readonly wazero_version=v1.12.0
 readonly packages=(docker.io podman runc crun bubblewrap runsc debootstrap python3)
+# What these bring along and what is measured with them.
+readonly companions=(containerd conmon golang-github-containers-common)
+# As many as measure.py has clients at a time: each has a bundle of its own.
+readonly clients=16
 go=$(command -v go || true)
 # What the distribution packaged is measured, and its python3, not a shim of
 # some version manager.
@@ -171,33 +175,37 @@ build_wazero() {
 }
 
 # The programs, as they are called inside. hold stays until memory was read;
-# walls reports what it sees of its isolation.
-readonly names=(true python hold walls)
+# walls reports what it sees of its isolation; sort computes, pipe writes.
+readonly names=(true python hold walls sort pipe)
+readonly sort='import random; random.seed(7); print(sorted(random.random() for _ in range(400000))[200000])'
 declare -A program=(
 	[true]='/bin/true'
 	[python]="/usr/bin/python3 -c 'print(\"hello\")'"
 	[hold]='/bin/sleep 4'
 	[walls]="/usr/bin/python3 -c '$(<"$parts/walls.py")'"
+	[sort]="/usr/bin/python3 -c '$sort'"
+	[pipe]='/usr/bin/head -c 256M /dev/zero'
 )
 
-# write_cases lists technology, program and command line of every case.
+# write_cases lists technology, program and command line of every case. The engines
+# keep no log of what a program writes: nobody else does.
 write_cases() {
 	local name inside options
 	options="--rm --network none --read-only --tmpfs /tmp --user 65534:65534 --cap-drop ALL"
 	options+=" --security-opt no-new-privileges --memory 512m --memory-swap 512m --pids-limit 128 --cpus 1"
-	options+=" --ulimit nofile=256:256 --ulimit nproc=4096:4096"
+	options+=" --ulimit nofile=256:256 --ulimit nproc=4096:4096 --log-driver none"
 	for name in "${names[@]}"; do
 		inside=${program[$name]}
 		[ "$name" = walls ] || [ "$name" = hold ] || write_case bare "$name" "$inside"
 		write_case bubblewrap "$name" "bwrap --unshare-all --die-with-parent --new-session --cap-drop ALL" \
 			"--uid 65534 --gid 65534 --ro-bind $root / --proc /proc --dev /dev --tmpfs /tmp $inside"
-		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name $group-crun-@ID@"
-		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name $group-runc-@ID@"
+		write_case crun "$name" "${crun[*]} run --bundle $work/bundle-$name-@CLIENT@ $group-crun-@ID@"
+		write_case runc "$name" "runc --root $work/runc run --bundle $work/bundle-$name-@CLIENT@ $group-runc-@ID@"
 		write_case "podman (${podman[-1]})" "$name" "podman ${podman[*]} run $options --cgroup-parent /$group evaluate $inside"
 		write_case "docker (runc)" "$name" "docker --host unix://$work/docker.sock run $options evaluate $inside"
 		for platform in "${gvisor[@]}"; do
 			write_case "gVisor ($platform)" "$name" "runsc --root $work/runsc --platform=$platform" \
-				"--ignore-cgroups --network=none run --bundle $work/bundle-$name $group-runsc-@ID@"
+				"--ignore-cgroups --network=none run --bundle $work/bundle-$name-@CLIENT@ $group-runsc-@ID@"
 		done
 	done
 	write_own_cases
@@ -212,6 +220,9 @@ write_own_cases() {
 	write_case sandbox-run hold "$run --lang exec -- ${program[hold]}"
 	write_case sandbox-server true "POST $address '{\"language\":\"exec\",\"args\":[\"/bin/true\"]}'"
 	write_case sandbox-server python "POST $address '{\"language\":\"python\",\"code\":\"print(\\\"hello\\\")  # @ID@\"}'"
+	write_case sandbox-run sort "$run --lang python --code '$sort'"
+	write_case sandbox-server sort "POST $address '{\"language\":\"python\",\"code\":\"$sort  # @ID@\"}'"
+	write_case sandbox-run pipe "$run --max-stream 0 --lang exec -- ${program[pipe]}"
 	write_case sandbox-run walls "$run --lang python --code '$(<"$parts/walls.py")'"
 }
 
@@ -223,12 +234,20 @@ write_case() {
 	printf '%s\t%s\t%s\0' "$technology" "$name" "$*" >>"$work/cases"
 }
 
+# make_bundles makes one for each client, since a bundle names the control group:
+# in a common one they would share a single core, and crun kills whatever is in its
+# group. Without a name crun makes a group outside of ours, which nobody would count.
 make_bundles() {
-	local name
+	local name client count bundle
 	for name in "${names[@]}"; do
-		mkdir -p "$work/bundle-$name"
-		(cd "$work/bundle-$name" && runc spec)
-		python3 "$parts/bundle.py" "$work/bundle-$name/config.json" "$root" "/$group/oci" "${program[$name]}"
+		count=1
+		[ "$name" != python ] || count=$clients # the only one that many run at a time
+		for ((client = 0; client < count; client++)); do
+			bundle=$work/bundle-$name-$client
+			mkdir "$bundle"
+			(cd "$bundle" && runc spec)
+			python3 "$parts/bundle.py" "$bundle/config.json" "$root" "/$group/oci-$client" "${program[$name]}"
+		done
 	done
 }
 
@@ -239,7 +258,7 @@ probe_crun() {
 	crun=(crun --root "$work/crun")
 	podman=(--root "$work/podman" --runroot "$work/podman-run" --tmpdir "$work/podman-tmp"
 		--cgroup-manager cgroupfs --events-backend none --runtime crun)
-	"${crun[@]}" run --bundle "$work/bundle-true" "$group-probe" 2>"$work/crun.log" && return
+	"${crun[@]}" run --bundle "$work/bundle-true-0" "$group-probe" 2>"$work/crun.log" && return
 	say "crun runs through nsenter, since it says: $(tail -1 "$work/crun.log")"
 	unshare --mount sh -ec 'mount -t tmpfs hidden /sys/fs/cgroup/unified; echo ready; exec sleep infinity' \
 		>"$work/holder.log" &
@@ -273,7 +292,7 @@ gvisor_platforms() {
 	for platform in systrap ptrace kvm; do
 		status=0
 		timeout 20 runsc --root "$work/runsc" --platform=$platform --ignore-cgroups --network=none \
-			run --bundle "$work/bundle-true" "$group-$platform" >"$work/runsc.log" 2>&1 || status=$?
+			run --bundle "$work/bundle-true-0" "$group-$platform" >"$work/runsc.log" 2>&1 || status=$?
 		case $status in
 		0) gvisor+=("$platform") ;;
 		124) missing "gVisor ($platform)" "no answer within 20 s" ;;
@@ -288,10 +307,10 @@ version_of() { dpkg-query -W -f '${Package} ${Version}' "$1"; }
 # describe prints the machine and the versions, for the text around the table.
 describe() {
 	local package list=
-	for package in "${packages[@]}"; do
+	for package in "${packages[@]}" "${companions[@]}"; do
 		[ "$package" = debootstrap ] || list+=", $(version_of "$package")"
 	done
-	echo "Taken $(date -u +%F) by \`scripts/evaluate.sh $rounds $patience\` on $(nproc) × $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
+	echo "Taken $(date -u '+%F %R UTC') by \`scripts/evaluate.sh $rounds $patience\` on $(nproc) × $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)," \
 		"$(awk '/MemTotal/ { printf "%d GiB", $2 / 1048576 + 0.5 }' /proc/meminfo), Linux $(uname -r)," \
 		"$(. /etc/os-release && echo "$PRETTY_NAME"). Versions: sandbox-run $("$work/sandbox-run" version | head -1 | awk '{ print $2 }')$list," \
 		"wazero $wazero_version."

@@ -6,6 +6,7 @@ as there is patience left, and what others computed meanwhile is reported.
 """
 
 import argparse
+import contextlib
 import http.client
 import itertools
 import json
@@ -19,18 +20,33 @@ import threading
 import time
 from collections import defaultdict
 
-EXPECTED = {"true": b"", "python": b"hello\n"}
-# Daemons and shims clean up after the client has gone: their CPU time belongs to
-# the run, so the clock is read a little later.
+MIB = 1 << 20
+EXPECTED = {"true": b"", "python": b"hello\n", "sort": b"0.49930818840893765\n", "pipe": b"%d" % (256 * MIB)}
+SMALL, WORK = ("true", "python"), ("sort", "pipe")
+# How many times the work is done at most.
+WORK_ROUNDS = 5
+# Daemons and shims clean up after the client has gone, and servers replace what was
+# used: that belongs to the run. So some time passes, and more until our processors
+# have worked no longer than this in a window, as in internal/bench.
 SETTLE_SECONDS = 0.1
+WINDOW_SECONDS, AT_REST_SECONDS, REST_PATIENCE_SECONDS = 0.05, 0.02, 10
 # Others may use this much of a core when a round starts.
 QUIET_CORES = 0.25
-# How many ask at a time while the cores are saturated.
+# How many ask at a time while the cores are saturated; evaluate.sh has a bundle for each.
 CLIENTS = (1, 2, 4, 16)
-MIB = 1 << 20
+CORES = len(os.sched_getaffinity(0))
 
 serial = itertools.count(1)
-kept = threading.local()
+
+
+class Own(threading.local):
+    """What each client has for itself: a number and a connection that is kept."""
+
+    number = 0
+    connection = None
+
+
+own = Own()
 
 
 class Machine:
@@ -39,6 +55,8 @@ class Machine:
     def __init__(self, clock):
         self.clock = clock
         self.group = os.path.dirname(clock)
+        # What others took and what was stolen while we watched, and for how long we did.
+        self.taken = self.lost = self.watched = 0.0
 
     def ours(self):
         """CPU seconds that the group has used, children that ended included."""
@@ -48,15 +66,23 @@ class Machine:
             return int(text.split()[1]) / 1e6
         return int(text) / 1e9
 
-    @staticmethod
-    def everybody():
-        """CPU seconds that the machine has been busy; its resolution is 10 ms."""
+    def others(self):
+        """CPU seconds that others on the machine have used, and those that the machine
+        below it gave away (steal); their resolution is 10 ms."""
         with open("/proc/stat") as file:
-            user, nice, system, _, _, irq, softirq = map(int, file.readline().split()[1:8])
-        return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+            ticks = map(int, file.readline().split()[1:9])
+        user, nice, system, _, _, irq, softirq, steal = (tick / os.sysconf("SC_CLK_TCK") for tick in ticks)
+        return user + nice + system + irq + softirq - self.ours(), steal
 
-    def foreign(self):
-        return self.everybody() - self.ours()
+    @contextlib.contextmanager
+    def watch(self):
+        """Adds up what is not ours meanwhile."""
+        (taken, lost), began = self.others(), time.monotonic()
+        yield
+        now = self.others()
+        self.taken += now[0] - taken
+        self.lost += now[1] - lost
+        self.watched += time.monotonic() - began
 
     def processes(self):
         """The pids in the group and below it."""
@@ -69,10 +95,21 @@ class Machine:
     def wait_until_quiet(self, deadline):
         """Waits for a moment without much other work, and gives up at the deadline."""
         while time.monotonic() < deadline:
-            before = self.foreign()
+            before, _ = self.others()
             time.sleep(0.5)
-            if self.foreign() - before <= 0.5 * QUIET_CORES:
+            if self.others()[0] - before <= 0.5 * QUIET_CORES:
                 return
+
+    def rest(self):
+        """Waits until what the last run has left to be done is done."""
+        time.sleep(SETTLE_SECONDS)
+        deadline = time.monotonic() + REST_PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            before = self.ours()
+            time.sleep(WINDOW_SECONDS)
+            if self.ours() - before <= AT_REST_SECONDS:
+                return
+        print(f"measure: no rest within {REST_PATIENCE_SECONDS} s: the next case bears a part of the last one", file=sys.stderr)
 
 
 class Wrong(Exception):
@@ -81,14 +118,34 @@ class Wrong(Exception):
 
 def request(address, body):
     """What a program wrote that a server has run, by a connection that is kept."""
-    if not hasattr(kept, "connection"):
-        kept.connection = http.client.HTTPConnection(address)
-    kept.connection.request("POST", "/execute", body, {"Content-Type": "application/json"})
-    answer = kept.connection.getresponse().read()
+    kept = own.connection
+    own.connection = kept or http.client.HTTPConnection(address)
+    try:
+        answer = post(body).read()
+    except (http.client.RemoteDisconnected, BrokenPipeError):  # closed, since nobody used it for minutes
+        if not kept:
+            raise
+        kept.close()
+        answer = post(body).read()
     result = json.loads(answer)
     if result.get("status") != "ok":
         raise Wrong(f"the server says {answer.decode()[-400:]}")
     return result["stdout"].encode()
+
+
+def post(body):
+    own.connection.request("POST", "/execute", body, {"Content-Type": "application/json"})
+    return own.connection.getresponse()
+
+
+def counted(argv):
+    """How many bytes a command wrote, which are not kept."""
+    buffer = bytearray(MIB)
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, bufsize=0) as child:
+        total = sum(iter(lambda: child.stdout.readinto(buffer), 0))
+    if child.returncode != 0:
+        raise Wrong(f"{shlex.join(argv)} ended with {child.returncode}")
+    return b"%d" % total
 
 
 def command(argv):
@@ -101,16 +158,20 @@ def command(argv):
 
 def fresh(argv):
     """A case that is like none before: no two containers have the same name, and no two
-    programs the same source where that could be remembered."""
-    number = str(next(serial))
-    return [word.replace("@ID@", number) for word in argv]
+    programs the same source where that could be remembered; and with what the client has
+    for itself."""
+    number, client = str(next(serial)), str(own.number)
+    return [word.replace("@ID@", number).replace("@CLIENT@", client) for word in argv]
 
 
 def run(argv, name):
     """Runs a case to its end and returns the seconds it took, and what it wrote."""
     argv = fresh(argv)
     start = time.perf_counter()
-    output = request(*argv[1:]) if argv[0] == "POST" else command(argv)
+    if argv[0] == "POST":
+        output = request(*argv[1:])
+    else:
+        output = counted(argv) if name == "pipe" else command(argv)
     seconds = time.perf_counter() - start
     if output != EXPECTED.get(name, output):
         raise Wrong(f"{shlex.join(argv)} wrote {output[-400:]}")
@@ -125,32 +186,29 @@ def rotated(cases, number):
 
 
 def measure(machine, cases, rounds, deadline):
-    """The wall and CPU seconds of each case, a pair a round, and the cores' worth
-    of time that others took meanwhile."""
+    """The wall and CPU seconds of each case, a pair a round."""
     figures = defaultdict(list)
-    foreign = busy = 0.0
     for number in range(-1, rounds):  # the round before the first fills the caches
         machine.wait_until_quiet(deadline)
-        others, began = machine.foreign(), time.monotonic()
-        for case, argv in rotated(cases, number):
-            before = machine.ours()
-            seconds, _ = run(argv, case[1])
-            time.sleep(SETTLE_SECONDS)
-            if number >= 0:
-                figures[case].append((seconds, machine.ours() - before))
-        if number >= 0:
-            foreign += machine.foreign() - others
-            busy += time.monotonic() - began
-    return figures, foreign / busy
+        with machine.watch():
+            for case, argv in rotated(cases, number):
+                before = machine.ours()
+                seconds, _ = run(argv, case[1])
+                machine.rest()
+                if number >= 0:
+                    figures[case].append((seconds, machine.ours() - before))
+    return figures
 
 
 def saturate(machine, argv, name, clients, seconds):
     """Has so many clients run a case again and again, and returns how often it was
-    done, in how many seconds, for how many of the processors' seconds."""
+    done, in how many seconds, for how many of the processors' seconds. What is left to
+    be done behind them lasts as long as it takes on all processors."""
     done, failed = [], []
     before, start = machine.ours(), time.monotonic()
 
-    def client():
+    def client(number):
+        own.number = number
         try:
             while time.monotonic() - start < seconds and not failed:
                 run(argv, name)
@@ -158,16 +216,17 @@ def saturate(machine, argv, name, clients, seconds):
         except Exception as error:  # of a thread: the main one raises it
             failed.append(error)
 
-    threads = [threading.Thread(target=client) for _ in range(clients)]
+    threads = [threading.Thread(target=client, args=[number]) for number in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     if failed:
         raise failed[0]
-    elapsed = time.monotonic() - start
-    time.sleep(SETTLE_SECONDS)
-    return len(done), elapsed, machine.ours() - before
+    elapsed, used = time.monotonic() - start, machine.ours() - before
+    machine.rest()
+    cpu = machine.ours() - before
+    return len(done), elapsed + (cpu - used) / CORES, cpu
 
 
 def throughput(machine, cases, seconds, turns):
@@ -224,13 +283,14 @@ def head(*cells):
 
 def spread(pairs):
     """Median, 95th and 99th percentile of wall time and mean CPU time, in milliseconds.
-    The mean, since work of a daemon may fall into the next run's window."""
+    The mean, since work of a daemon may fall into the next run's window. A percentile
+    that a single run would decide is left out."""
     if not pairs:
         return ["–"] * 4
     walls = sorted(wall * 1e3 for wall, _ in pairs)
-    late = [walls[math.ceil(part * len(walls)) - 1] for part in (0.95, 0.99)]
+    late = [walls[math.ceil(part * len(walls)) - 1] if len(walls) >= least else None for part, least in ((0.95, 20), (0.99, 100))]
     cpu = statistics.fmean(cpu * 1e3 for _, cpu in pairs)
-    return [f"{value:.1f}" for value in (statistics.median(walls), *late, cpu)]
+    return ["–" if value is None else f"{value:.1f}" for value in (statistics.median(walls), *late, cpu)]
 
 
 def print_figures(figures, held, missing):
@@ -242,6 +302,15 @@ def print_figures(figures, held, missing):
         row(technology, *spread(figures.get((technology, "true"))), *spread(figures.get((technology, "python"))), cell)
     for technology, reason in missing:
         row(technology, f"not measured: {reason}", *[""] * 8)
+
+
+def print_work(figures):
+    print(f"\nWork, in milliseconds and in terms of bare; medians of {len(figures['bare', WORK[0]])}:\n")
+    head("technology", "sort 400,000 numbers", "256 MiB through stdout")
+    medians = {case: statistics.median(wall * 1e3 for wall, _ in pairs) for case, pairs in figures.items()}
+    for technology in dict.fromkeys(technology for technology, _ in medians):
+        pairs = [(medians.get((technology, name)), medians["bare", name]) for name in WORK]
+        row(technology, *(f"{median:.0f} ({median / bare:.2f})" if median else "–" for median, bare in pairs))
 
 
 def print_throughput(sums):
@@ -283,15 +352,19 @@ def tell(arguments):
     machine, cases = Machine(arguments.clock), read_cases(arguments.cases)
     print_walls(cases)
     held = {case[0]: beside(machine, argv) for case, argv in cases.items() if case[1] == "hold"}
-    timed = {case: argv for case, argv in cases.items() if case[1] in EXPECTED}
+    small, work = ({case: argv for case, argv in cases.items() if case[1] in names} for names in (SMALL, WORK))
     load = os.getloadavg()[0]
     deadline = time.monotonic() + arguments.patience
-    figures, foreign = measure(machine, timed, arguments.rounds, deadline)
-    print_figures(figures, held, read_missing(arguments.missing))
-    python = {case: argv for case, argv in timed.items() if case[1] == "python"}
-    print_throughput(throughput(machine, python, arguments.slice, arguments.turns))
+    print_figures(measure(machine, small, arguments.rounds, deadline), held, read_missing(arguments.missing))
+    print_work(measure(machine, work, min(arguments.rounds, WORK_ROUNDS), deadline))
+    python = {case: argv for case, argv in small.items() if case[1] == "python"}
+    with machine.watch():
+        sums = throughput(machine, python, arguments.slice, arguments.turns)
+    print_throughput(sums)
     print_daemons(machine)
-    print(f"\nLoad before the rounds {load:.2f}; other work on the machine took {foreign:.2f} of a core while they ran.")
+    print(f"\nLoad before the rounds {load:.2f}; while it was measured other work on the machine took",
+          f"{machine.taken / machine.watched:.2f} of a core, and {100 * machine.lost / machine.watched / CORES:.1f} %",
+          "of the processors' time was stolen.")
 
 
 def main():
