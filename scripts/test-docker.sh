@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the tests of containers of an engine, the conformance suite among them, on Docker
-# and on Podman, both started as root and stopped at the end; or on the engine alone that
-# DOCKER_HOST names. Arguments go to the tests, e.g. -test.run TestKeep.
+# and on Podman, both started as root and stopped at the end, and has programs die wherever
+# such a container is made; or the tests alone on the engine that DOCKER_HOST names.
+# Arguments go to the tests, e.g. -test.run TestKeep, and then nothing dies.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -45,6 +46,15 @@ test_engine() {
 	docker image inspect "$image" >/dev/null 2>&1 || docker import "$tar" "$image" >/dev/null
 	"$work/docker.test" -test.timeout 10m -docker "$DOCKER_HOST" -image "$image" -registry "$registry" "$@"
 }
+# crash has programs die at the places of containers of the engine that DOCKER_HOST names,
+# which is $1 to the tests. They look at all that the engine has, so that it must be ours.
+crash() {
+	local variable=SANDBOX_TEST_ENGINE
+	[[ $1 = docker ]] || variable=SANDBOX_TEST_PODMAN
+	say "crashes with $1"
+	(cd ../../.. && env -u DOCKER_HOST -u SANDBOX_TEST_ENGINE "$variable=$DOCKER_HOST" SANDBOX_TEST_ENGINE_IMAGE="$image" \
+		go test -count=1 -timeout 20m ./test/crash -run "TestPoints/$1|TestServerElsewhere/$1")
+}
 own=$([[ -n ${DOCKER_HOST-} ]] || echo yes)
 full=()
 if [[ -n $own ]]; then # an engine whose disk is soon full
@@ -79,9 +89,11 @@ if [[ -n $engine ]]; then
 fi
 say "Docker: $(docker version --format '{{.Server.Version}}')"
 test_engine "${restart[@]}" "${full[@]}" "$@"
+[[ -z $own || $# -gt 0 ]] || crash docker
 if [[ -n $own ]]; then
 	command -v podman >/dev/null || install_packages podman
 	start_podman "$work/podman" "$cache/podman" "$registry"
 	say "Podman: $(podman --version)"
 	test_engine "$@"
+	[[ $# -gt 0 ]] || crash podman
 fi

@@ -11,11 +11,11 @@ import (
 func ofEngine(name, variable string, more ...string) way {
 	engine, image := os.Getenv(variable), os.Getenv("SANDBOX_TEST_ENGINE_IMAGE")
 	return way{
-		name: name, engine: engine, args: append([]string{"--runtime", "docker", "--image", image}, program1...),
-		settings: []string{"SANDBOX_TYPE=docker", "DOCKER_HOST=" + engine},
+		name: name, engine: engine, args: append([]string{"--runtime", "docker"}, program1...),
+		settings: []string{"SANDBOX_TYPE=docker", "DOCKER_HOST=" + engine, "SANDBOX_DOCKER_IMAGE=" + image},
 		unless: func() string {
 			if engine == "" || image == "" {
-				return variable + " and SANDBOX_TEST_ENGINE_IMAGE name no engine with an image; scripts/test.sh starts one"
+				return variable + " and SANDBOX_TEST_ENGINE_IMAGE name no engine with an image; make test starts Docker, make test-docker Podman as well"
 			}
 			return ""
 		},

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -54,6 +55,23 @@ type user struct {
 	name string
 	as   *syscall.Credential // nil for ourselves
 	home string
+	more []string // settings beside the usual ones, or in their place
+}
+
+// with is the user with other settings.
+func (u user) with(settings ...string) user {
+	u.more = slices.Concat(u.more, settings)
+	return u
+}
+
+// unused is the user with a data directory that is empty, since what is cached is not made again.
+func (u user) unused(t *testing.T) user {
+	t.Helper()
+	dir := u.data() + "-fresh"
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	return u.with("SANDBOX_DATA_DIR=" + dir)
 }
 
 // users are those that this test can be: root is the ordinary user as well.
@@ -103,10 +121,10 @@ func (u user) runtimeDir() string {
 
 // settings are what a program of ours is told by its environment.
 func (u user) settings(more ...string) []string {
-	return append([]string{
+	return slices.Concat([]string{
 		marker, "HOME=" + u.home, "XDG_RUNTIME_DIR=" + u.run(), "SANDBOX_DATA_DIR=" + u.data(),
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-	}, more...)
+	}, u.more, more)
 }
 
 // command is sandbox-run as the user calls it.

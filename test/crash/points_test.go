@@ -5,7 +5,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -73,15 +72,18 @@ func ways() []way {
 		{name: "image", fresh: true, args: []string{"image", "import", "--rootfs", "--name", "crash:test", filepath.Join(work, "rootfs.tar")},
 			points: []string{"image begun", "image unpacked", "image kept"}},
 		{name: "image that is there", twice: true, args: []string{"image", "import", "--rootfs", "--name", "crash:test", filepath.Join(work, "rootfs.tar")}, points: []string{"work moved away"}},
-		{name: "oci", args: append([]string{"--network", "full"}, oci...), unless: without("crun"), points: []string{
-			"instance locked", "directory made", "directories of the bundle made", "user namespace made", "network namespace made", "bundle written", "oci runtime started",
-			"guest made", "container made", "guest ended", "bundle removed",
-		}},
+		{name: "oci", args: append([]string{"--network", "full"}, oci...), settings: []string{"SANDBOX_TYPE=oci"}, unless: without("crun"), points: ofOCI},
 		ofEngine("docker", "SANDBOX_TEST_ENGINE"),
 		ofEngine("podman", "SANDBOX_TEST_PODMAN", "filter for podman made"),
 		{name: "reclaim", before: crashed, args: []string{"gc"}, points: []string{"control groups reclaimed", "entry removed", "instance reclaimed"}},
 		{name: "reclaim oci", before: &way{args: oci, points: []string{"container made"}}, unless: without("crun"), args: []string{"gc"}, points: []string{"guest reclaimed", "instance reclaimed"}},
 	}
+}
+
+// ofOCI are those of a container of an OCI runtime with a network.
+var ofOCI = []string{
+	"instance locked", "directory made", "directories of the bundle made", "user namespace made", "network namespace made", "bundle written", "oci runtime started",
+	"guest made", "container made", "guest ended", "bundle removed",
 }
 
 // of the server are those that only it passes through.
@@ -141,15 +143,19 @@ func TestPoints(t *testing.T) {
 	other.untouched(t)
 }
 
+// by is the user as this way takes it.
+func (w way) by(t *testing.T, u user) user {
+	t.Helper()
+	if w.fresh {
+		u = u.unused(t)
+	}
+	return u.with(w.settings...)
+}
+
 // dieAt dies at a place, has the next run tidy up, or gc where that takes more, and says
 // hello.
 func (w way) dieAt(t *testing.T, u user, point string) {
-	settings := slices.Clone(w.settings)
-	if w.fresh {
-		dir := filepath.Join(u.home, "data-fresh")
-		settings = append(settings, "SANDBOX_DATA_DIR="+dir)
-		defer os.RemoveAll(dir)
-	}
+	dying := w.by(t, u)
 	if w.engine != "" {
 		w.forgetImages(t)
 	}
@@ -162,17 +168,13 @@ func (w way) dieAt(t *testing.T, u user, point string) {
 			t.Fatalf("what should be tidied up was not made: %v", err)
 		}
 	}
-	cmd := u.command(w.args, append([]string{"FAULT_POINT=" + point}, settings...))
+	cmd := dying.command(w.args, []string{"FAULT_POINT=" + point})
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); !killed(err) {
 		t.Fatalf("it never came to %q: %v\n%s", point, err, &said)
 	}
-	gc := func() {
-		if out, err := u.command([]string{"gc"}, settings).CombinedOutput(); err != nil {
-			t.Fatalf("gc: %v\n%s", err, out)
-		}
-	}
+	gc := func() { dying.does(t, "gc") }
 	hello := func() { u.hello(t) }
 	if w.local {
 		hello()

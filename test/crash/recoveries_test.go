@@ -32,6 +32,8 @@ func (u user) launch(t *testing.T, settings ...string) *testenv.Server {
 	return s
 }
 
+var hello = api.Request{Language: "bash", Code: "echo hello"}
+
 // requests are what a server is busy with when it dies.
 var requests = []api.Request{
 	{Language: "bash", Code: "echo out"},
@@ -46,20 +48,40 @@ var requests = []api.Request{
 // busy sends requests side by side and waits for their answers, of which a server that
 // dies gives none.
 func busy(t *testing.T, s *testenv.Server, list []api.Request) {
+	begin(t, s, list)() // there may be nobody to answer
+}
+
+// begin sends requests side by side; what it returns waits for their answers.
+func begin(t *testing.T, s *testenv.Server, list []api.Request) (ended func() []answer) {
 	var clients sync.WaitGroup
-	for _, r := range list {
-		r.Env = map[string]string{"CRASH_TEST": "mine"}
-		clients.Go(func() {
-			c, err := client.New(s.URL, client.Options{Key: key})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer c.Close()
-			_, _ = c.Execute(t.Context(), r) // there may be nobody to answer
-		})
+	answers := make([]answer, len(list))
+	for i, r := range list {
+		clients.Go(func() { answers[i] = execute(t, s, r) })
 	}
-	clients.Wait()
+	return func() []answer {
+		clients.Wait()
+		return answers
+	}
+}
+
+// answer is what a server says of a request, or why it does not.
+type answer struct {
+	api.Result
+	err error
+}
+
+func execute(t *testing.T, s *testenv.Server, r api.Request) answer {
+	c, err := client.New(s.URL, client.Options{Key: key})
+	if err != nil {
+		return answer{err: err}
+	}
+	defer c.Close()
+	r.Env = map[string]string{"CRASH_TEST": "mine"}
+	result, err := c.Execute(t.Context(), r)
+	if err != nil {
+		return answer{err: err}
+	}
+	return answer{Result: *result}
 }
 
 // recover starts a server again, which is ready when what the one before has left is
@@ -70,13 +92,8 @@ func (u user) recover(t *testing.T) {
 	if s == nil {
 		t.Fatal("a server that was not told to die did")
 	}
-	c, err := client.New(s.URL, client.Options{Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if r, err := c.Execute(t.Context(), api.Request{Language: "bash", Code: "echo hello"}); err != nil || r.Stdout != "hello\n" {
-		t.Errorf("hello: %+v, %v", r, err)
+	if a := execute(t, s, hello); a.Stdout != "hello\n" {
+		t.Errorf("hello: %+v", a)
 	}
 	if err := s.Stop(); err != nil {
 		t.Error(err)
@@ -193,9 +210,9 @@ func dead(s *testenv.Server) bool {
 	return true
 }
 
-// TestRecoveries dies at random: at every place, the first time or a later one, alone or
-// with others at work, or whenever the kernel feels like it; and recovers by whatever
-// comes next.
+// TestRecoveries dies at random: at any place but those of an engine's containers, the first
+// time or a later one, alone or with others at work, or whenever the kernel feels like it; and
+// recovers by whatever comes next.
 func TestRecoveries(t *testing.T) {
 	root, ordinary := users(t)
 	rootfs(t)
@@ -251,12 +268,15 @@ type recovery struct {
 func (r *recovery) die() (how string, died bool) {
 	r.who = r.users[r.rand.IntN(len(r.users))]
 	r.served = r.rand.IntN(2) == 0
-	w := r.ways[r.rand.IntN(len(r.ways))]
-	for w.fresh || w.engine != "" || r.who.as != nil && !w.ordinary {
-		w = r.ways[r.rand.IntN(len(r.ways))]
-	}
-	points := w.reaches(r.who)
-	if r.served {
+	w := r.draw()
+	points, of := w.reaches(r.who), ""
+	switch {
+	case !r.served:
+		r.who = w.by(r.t, r.who)
+	case r.who.as == nil && r.rand.IntN(4) == 0 && without("crun")() == "":
+		points, of = slices.Concat(ofOCI, ahead, []string{"file written", "workspace filled", "files collected"}), " of oci"
+		r.who = r.who.with("SANDBOX_TYPE=oci")
+	default:
 		points = slices.Concat(life, ofTheServer, ahead, kin, []string{"directory made", "container directory made", "entry removed"})
 	}
 	nth := 1 + r.rand.IntN(4)
@@ -271,7 +291,19 @@ func (r *recovery) die() (how string, died bool) {
 	if !r.served {
 		return r.dieAlone(w, point, after)
 	}
-	return r.dieServing(point, after)
+	return r.dieServing(of, point, after)
+}
+
+// draw takes a way that the user can go; one that begins with nothing takes seconds, and is
+// drawn less often.
+func (r *recovery) draw() way {
+	fresh := r.who.as == nil && r.rand.IntN(8) == 0
+	for {
+		w := r.ways[r.rand.IntN(len(r.ways))]
+		if w.fresh == fresh && w.engine == "" && (r.who.as == nil || w.ordinary) {
+			return w
+		}
+	}
 }
 
 // dieAlone has sandbox-run die at a place, or after a time.
@@ -286,7 +318,9 @@ func (r *recovery) dieAlone(w way, point string, after time.Duration) (string, b
 		r.t.Fatal(err)
 	}
 	if after >= 0 {
-		after /= 5 // as long as such a run takes
+		if !w.fresh {
+			after /= 5 // as long as such a run takes
+		}
 		time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
 	}
 	died := killed(cmd.Wait()) || w.before != nil
@@ -294,11 +328,11 @@ func (r *recovery) dieAlone(w way, point string, after time.Duration) (string, b
 }
 
 // dieServing has a server die with up to four runs.
-func (r *recovery) dieServing(point string, after time.Duration) (string, bool) {
+func (r *recovery) dieServing(of, point string, after time.Duration) (string, bool) {
 	warm := []string{"off", "auto"}[r.rand.IntN(2)]
 	s := r.who.launch(r.t, "FAULT_POINT="+point, "SANDBOX_WARM="+warm)
 	if s == nil {
-		return r.tell("server", true, "before it was ready, as %s, at %q", r.who.name, point)
+		return r.tell("server"+of, true, "before it was ready, as %s, at %q", r.who.name, point)
 	}
 	var list []api.Request
 	for range 1 + r.rand.IntN(4) {
@@ -311,7 +345,7 @@ func (r *recovery) dieServing(point string, after time.Duration) (string, bool) 
 	busy(r.t, s, list)
 	timer.Stop()
 	s.Kill()
-	return r.tell("server, warm "+warm, true, "with %d runs as %s, at %q or after %v", len(list), r.who.name, point, after)
+	return r.tell("server"+of+", warm "+warm, true, "with %d runs as %s, at %q or after %v", len(list), r.who.name, point, after)
 }
 
 func (r *recovery) tell(what string, died bool, format string, args ...any) (string, bool) {

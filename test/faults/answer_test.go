@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,14 +39,22 @@ func (a answer) String() string {
 var caller = &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // execute runs a request.
-func (s *server) execute(req api.Request) (a answer) {
+func (s *server) execute(req api.Request) answer { return s.executeUntil(context.Background(), req) }
+
+// executeUntil runs a request, unless the caller leaves before.
+func (s *server) executeUntil(ctx context.Context, req api.Request) (a answer) {
 	begin := time.Now()
 	defer func() { a.took = time.Since(begin) }()
 	body, err := json.Marshal(req)
 	if err != nil {
 		return answer{err: err}
 	}
-	resp, err := caller.Post(s.URL+"/execute", "application/json", bytes.NewReader(body))
+	post, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/execute", bytes.NewReader(body))
+	if err != nil {
+		return answer{err: err}
+	}
+	post.Header.Set("Content-Type", "application/json")
+	resp, err := caller.Do(post)
 	if err != nil {
 		return answer{err: err}
 	}

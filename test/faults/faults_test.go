@@ -117,9 +117,17 @@ func (s *server) fail(t *testing.T, to target, c call, known []scenario, index i
 // one runs a scenario with a fault, and tells whether any call failed.
 func (s *server) one(t *testing.T, to target, f fault, sc scenario) bool {
 	t.Helper()
-	i := inject(t, to.pid(s), f)
+	pid := to.pid(s)
+	var beside *neighbour
+	if to.name == "init" && f.concernsOne() && (!*allOf || f.which == "1") {
+		beside = s.neighbour(t)
+	}
+	i := inject(t, pid, f)
 	a := s.execute(sc.request)
 	tr := i.stop(t)
+	if beside != nil {
+		beside.undisturbed(t, f)
+	}
 	if s.crashed(t) {
 		return true
 	}
