@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
@@ -279,7 +280,10 @@ func (c *versionCache) load() {
 }
 
 // noDataDir is the error of a data directory that cannot be made, as where HOME is
-// the root of a container.
+// the root of a container, or in which there is no room.
 func noDataDir(err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("no place for what outlives a run: %w; make room there, or set SANDBOX_DATA_DIR to a directory elsewhere", err)
+	}
 	return fmt.Errorf("no place for what outlives a run: %w; set SANDBOX_DATA_DIR to a directory that you may write", err)
 }

@@ -142,10 +142,11 @@ func TestAliveAndForgotten(t *testing.T) {
 	other.plant(t)
 	before := settled(t)
 	other.start(t, root)
-	hidden := filepath.Join(work, "hidden")
-	if err := os.MkdirAll(hidden, 0o700); err != nil {
+	hidden, err := os.MkdirTemp(filepath.Dir(root.runtimeDir()), "crash-test-") //nolint:usetesting // on the same file system
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.RemoveAll(hidden) })
 	var empty []string
 	for path, name := range numbers(t, root) {
 		_, beside := groupsOf(t, name)

@@ -272,13 +272,16 @@ func Reclaim(ctx context.Context, opts Options) ([]string, error) {
 // it, which may have gigabytes to take in.
 const fresh = 15 * time.Minute
 
+// initialized is Podman's word for a container that somebody has attached to and nobody has started.
+const initialized = "initialized"
+
 // reclaim removes the containers of ours that have ended, or were never started:
 // whose client is alive removes them itself at once. Of clients on other machines it is
 // not known whether they are.
 func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	states := []string{"created", "exited", "dead"}
 	if r.info.podman {
-		states[2] = "stopped"
+		states = []string{"created", initialized, "exited", "stopped"}
 	}
 	list, err := r.client.ContainerList(ctx, client.ContainerListOptions{
 		All: true, Filters: make(client.Filters).Add("label", labelOurs).Add("status", states...),
@@ -288,7 +291,8 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	}
 	var errs []error
 	for _, c := range list.Items {
-		if c.State == container.StateCreated && time.Since(time.Unix(c.Created, 0)) < fresh && !died(c.Labels[labelMaker]) {
+		waits := c.State == container.StateCreated || c.State == initialized
+		if waits && time.Since(time.Unix(c.Created, 0)) < fresh && !died(c.Labels[labelMaker]) {
 			continue
 		}
 		err := r.removeContainer(ctx, c.ID)
