@@ -53,13 +53,14 @@ func (l Load) CPUEach() time.Duration { return l.CPU / time.Duration(max(1, len(
 // part of its turn: it lasts as much longer as that takes on all processors.
 func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, contenders ...Contender) ([]Load, error) {
 	loads := make([]Load, len(contenders))
+	patience := max(d, time.Second)
+	if _, err := rest(ctx, leastRest, patience); err != nil { // from what was before; each turn ends with one
+		return nil, err
+	}
 	for turn := range turns {
 		for i := range contenders {
 			at := (i + turn) % len(contenders)
 			c := contenders[at]
-			if _, err := rest(ctx, leastRest, max(d, time.Second)); err != nil { // from what was before
-				return nil, err
-			}
 			before, err := Busy()
 			if err != nil {
 				return nil, err
@@ -72,7 +73,7 @@ func SaturateInTurns(ctx context.Context, workers, turns int, d time.Duration, c
 			if err != nil {
 				return nil, err
 			}
-			behind, err := rest(ctx, leastRest, max(d, time.Second))
+			behind, err := rest(ctx, leastRest, patience)
 			if err != nil {
 				return nil, err
 			}
