@@ -143,7 +143,8 @@ func ours(pid int) string {
 	return strings.Join(kinds, " ")
 }
 
-// descriptors are the kinds of what a process has open, each with how many.
+// descriptors are the kinds of what a process has open, each with how many. What it closes while
+// it is looked at does not count; where nothing is left, the process itself may be gone.
 func descriptors(pid int) string {
 	dir := fmt.Sprintf("/proc/%d/fd/", pid)
 	entries, err := os.ReadDir(dir)
@@ -153,13 +154,19 @@ func descriptors(pid int) string {
 	kinds := map[string]int{}
 	for _, e := range entries {
 		kind, err := os.Readlink(dir + e.Name())
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
 			kind = reason(err)
 		}
 		if name, _, numbered := strings.Cut(kind, ":["); numbered { // pipe:[4026531836]
 			kind = name
 		}
 		kinds[kind]++
+	}
+	if len(kinds) == 0 && len(entries) > 0 {
+		return name(syscall.ENOENT)
 	}
 	var list []string
 	for kind, n := range kinds {
