@@ -13,10 +13,3 @@ func supported() error { return nil }
 func unlock(f *os.File) error {
 	return os.NewSyscallError("flock", unix.Flock(int(f.Fd()), unix.LOCK_UN))
 }
-
-// syncDisk waits until all that was written to the file system of f is on its
-// disk: an image that has a digest for a name must not lose what is in it with
-// the power.
-func syncDisk(f *os.File) error {
-	return os.NewSyscallError("syncfs", unix.Syncfs(int(f.Fd())))
-}

@@ -104,7 +104,7 @@ func (w *work) finish(ctx context.Context, digest v1.Hash, info Image, names []s
 		return Image{}, err
 	}
 	fault.Point("image unpacked")
-	if err := syncDisk(w.lock); err != nil {
+	if err := lockfile.SyncDisk(w.dir); err != nil {
 		return Image{}, err
 	}
 	err := w.store.locked(ctx, func() (err error) {

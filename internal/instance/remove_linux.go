@@ -19,7 +19,8 @@ import (
 // are descriptors or than a path is long. No program is alive below it.
 //
 // [os.RemoveAll] goes down as deep as the tree is. This moves every directory that
-// it meets to the top and empties them there, one after the other.
+// it meets to the top and empties them there, one after the other. What somebody else
+// removes meanwhile, such as a cleaner of temporary files, is as good as removed.
 func RemoveTree(path string) error {
 	top, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -33,10 +34,10 @@ func RemoveTree(path string) error {
 	for {
 		names, err := namesIn(top)
 		if err != nil {
-			return err
+			return r.unlessGone(err)
 		}
 		if len(names) == 0 {
-			return os.Remove(path)
+			return r.unlessGone(os.Remove(path))
 		}
 		var failed error
 		for _, name := range names {
@@ -66,32 +67,49 @@ func namesIn(dir *os.File) ([]string, error) {
 type remover struct {
 	top   *os.File
 	moved int // how many directories were
+	gone  int // how many names in a row
+}
+
+// maxGone is how many names in a row may have gone: a file system may list for ever what
+// it does not have.
+const maxGone = 1 << 16
+
+// unlessGone passes over what has gone meanwhile.
+func (r *remover) unlessGone(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.gone = 0
+		return err
+	}
+	if r.gone++; r.gone > maxGone {
+		return err
+	}
+	return nil
 }
 
 // remove removes an entry of the top, and moves the directories in it there.
 func (r *remover) remove(name string) error {
 	if err := unix.Unlinkat(int(r.top.Fd()), name, 0); !errors.Is(err, unix.EISDIR) {
-		return err
+		return r.unlessGone(err)
 	}
 	dir, err := claim(r.top, name)
 	if err != nil {
-		return err
+		return r.unlessGone(err)
 	}
 	defer dir.Close()
 	for {
 		names, err := namesIn(dir)
 		if err != nil {
-			return err
+			return r.unlessGone(err)
 		}
 		if len(names) == 0 {
-			return unix.Unlinkat(int(r.top.Fd()), name, unix.AT_REMOVEDIR)
+			return r.unlessGone(unix.Unlinkat(int(r.top.Fd()), name, unix.AT_REMOVEDIR))
 		}
 		for _, inner := range names {
 			err := unix.Unlinkat(int(dir.Fd()), inner, 0)
 			if errors.Is(err, unix.EISDIR) {
 				err = r.move(dir, inner)
 			}
-			if err != nil {
+			if err := r.unlessGone(err); err != nil {
 				return err
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,5 +96,60 @@ func TestRemoveNoTree(t *testing.T) {
 	}
 	if err := RemoveTree(link); err == nil {
 		t.Error("a link in the place of the tree was followed")
+	}
+}
+
+// What somebody else has removed meanwhile is removed.
+func TestRemoveGone(t *testing.T) {
+	root := tree(t)
+	if err := root.Mkdir("dir", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	top, err := os.Open(root.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer top.Close()
+	dir, err := os.Open(filepath.Join(root.Name(), "dir"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	r := remover{top: top}
+	if err := r.remove("gone"); err != nil {
+		t.Errorf("an entry: %v", err)
+	}
+	if err := r.unlessGone(r.move(dir, "gone")); err != nil {
+		t.Errorf("a directory in it: %v", err)
+	}
+	for range maxGone {
+		err = r.remove("gone")
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what is listed for ever: %v", err)
+	}
+}
+
+// Two remove a tree at once, and each is content.
+func TestRemoveTogether(t *testing.T) {
+	for range 20 {
+		root := tree(t)
+		for _, name := range []string{"a", "b", "c", "d", "a/1", "a/2", "b/1", "c/1/1/1"} {
+			if err := root.MkdirAll(name, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				if err := root.WriteFile(filepath.Join(name, "f"+strconv.Itoa(i)), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		other := make(chan struct{})
+		go func() {
+			defer close(other)
+			_ = os.RemoveAll(root.Name()) // which does not know that directories move
+		}()
+		removeWhole(t, root)
+		<-other
 	}
 }

@@ -296,7 +296,7 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 		return err
 	}
 	if _, err = io.WriteString(w.size, strconv.FormatInt(u.bytes, 10)); err == nil {
-		err = syncDisk(w.tree)
+		err = lockfile.SyncDisk(w.tree)
 	}
 	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)

@@ -1,4 +1,5 @@
-// Package lockfile locks files for processes that know nothing of each other.
+// Package lockfile locks files for processes that know nothing of each other, and has
+// what they share be on the disk before it gets the name by which it is trusted.
 // Closing the file gives a lock back, and so does the end of the process, whatever
 // ended it.
 package lockfile

@@ -33,7 +33,7 @@ type Request struct {
 	Entry     string    `json:"entry,omitempty" maxLength:"4096" doc:"The main file among files; by default the language's convention." example:"main.py"`
 	Collect   *[]string `json:"collect,omitempty" maxItems:"256" maxLength:"4096" doc:"Globs of files to return. Left out: what the program made or changed; empty: nothing." example:"[\"out/*.csv\"]"`
 	Image     string    `json:"image,omitempty" maxLength:"512" doc:"The root file system, with its own toolchains in place of the server's. The operator says which may be named." example:"python:3.12-slim"`
-	Isolation string    `json:"isolation,omitempty" enum:"auto,full,restricted,none" doc:"The isolation level; a level by name is never weakened." example:"auto"`
+	Isolation string    `json:"isolation,omitempty" enum:"auto,full,restricted,none" doc:"The isolation level, at least as strong as the server's; one by name is never weakened." example:"auto"`
 }
 
 // RequestLimits bind the run phase of a [Request].
@@ -51,7 +51,7 @@ type RequestLimits struct {
 // RequestNetwork says what the program of a [Request] may reach.
 type RequestNetwork struct {
 	Mode     string   `json:"mode,omitempty" enum:"none,localhost,allowlist,full" doc:"none: nothing; localhost: its own loopback; allowlist: what allow names; full: the public internet." example:"none"`
-	Allow    []string `json:"allow,omitempty" maxItems:"256" doc:"HOST or HOST:PORT entries of the allow-list." example:"[\"pypi.org:443\"]"`
+	Allow    []string `json:"allow,omitempty" maxItems:"256" doc:"Entries of the allow-list: a host, *. and a domain for all hosts below it, an address or a network, each with a :PORT or for every port." example:"[\"pypi.org:443\"]"`
 	AllowDNS bool     `json:"allow_dns,omitempty" doc:"Names resolve although nothing else can be connected to. A way out for data."`
 }
 

@@ -6,8 +6,7 @@ import (
 )
 
 // Result is the one object that tells what happened. It is the same from the
-// command line, from POST /execute, from the last event of a stream and from a
-// finished job.
+// command line, from POST /execute and from the last event of a stream.
 type Result struct {
 	// ID is unique and sorts by time.
 	ID string `json:"id"`

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -103,8 +104,8 @@ func (e *Executor) notify(message string) {
 	}
 }
 
-// prepare fills a new directory. Others cannot reach it: its parent is ours
-// alone, so that it may be open to the sandbox's user, whoever that is.
+// prepare fills a new directory, which is on the disk then. Others cannot reach it: its
+// parent is ours alone, so that it may be open to the sandbox's user, whoever that is.
 func (r *run) prepare(ctx context.Context, cache language.BuildCache, content string) error {
 	if err := os.Mkdir(content, 0o777); err != nil {
 		return err
@@ -117,7 +118,11 @@ func (r *run) prepare(ctx context.Context, cache language.BuildCache, content st
 	if err := root.Chmod(".", 0o777); err != nil { // past the umask
 		return err
 	}
-	return r.fill(ctx, cache, func(tree sandbox.FileTree) error { return copyCache(tree, root, r.e.cfg.CompileDiskBytes) })
+	err = r.fill(ctx, cache, func(tree sandbox.FileTree) error { return copyCache(tree, root, r.e.cfg.CompileDiskBytes) })
+	if err != nil {
+		return err
+	}
+	return lockfile.SyncDisk(root)
 }
 
 // fill runs the preparation, and done with the build directory in which it has made
@@ -188,7 +193,7 @@ func walkMade(tree sandbox.FileTree, dir string, most int64, visit func(name str
 			return nil
 		}
 		if total += info.Size; total > most {
-			return fmt.Errorf("more than %s", humanBytes(most))
+			return fmt.Errorf("more than %s", sandbox.FormatBytes(most))
 		}
 		return visit(name, info)
 	})

@@ -150,7 +150,7 @@ func (g *gatherer) visit(f sandbox.FileInfo) error {
 	case g.filesLeft == 0:
 		g.skip(f, "too many files")
 	case f.Size > g.bytesLeft && !fault.Off("collect", "sizes"):
-		g.skip(f, fmt.Sprintf("too large: %s, with %s left of what is collected", humanBytes(f.Size), humanBytes(g.bytesLeft)))
+		g.skip(f, fmt.Sprintf("too large: %s, with %s left of what is collected", sandbox.FormatBytes(f.Size), sandbox.FormatBytes(g.bytesLeft)))
 	default:
 		return g.take(f)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/packages"
@@ -356,13 +357,17 @@ func (c environments) lock(ctx context.Context, key string) (unlock func(), err 
 	return lockFile(ctx, filepath.Join(c.dir, lockPrefix+key[len(key)-2:]))
 }
 
-// begin makes the directory of an entry to come.
+// begin makes the directory of an entry to come. Who removes those of the dead may be
+// faster than its lock: then it is another one.
 func (c environments) begin() (dir string, discard func(), err error) {
 	if dir, err = os.MkdirTemp(c.dir, unfinished); err != nil {
 		return "", nil, fmt.Errorf("make the cache directory: %w", err)
 	}
 	fault.Point("environment begun")
 	unlock, err := lockDir(dir, false)
+	if errors.Is(err, lockfile.ErrHeld) || errors.Is(err, fs.ErrNotExist) {
+		return c.begin()
+	}
 	if err == nil {
 		err = c.change(func(root *os.Root) error { return root.Chmod(filepath.Base(dir), 0o711) })
 	}
@@ -373,10 +378,15 @@ func (c environments) begin() (dir string, discard func(), err error) {
 	return dir, func() { unlock(); _ = c.remove(filepath.Base(dir)) }, nil // gc does what fails here
 }
 
-// promote gives an entry its name, from when on it is used and not written any
-// more, and makes room for it.
+// promote gives an entry that is on the disk its name, from when on it is used and not
+// written any more, and makes room for it.
 func (c environments) promote(dir, key string) error {
-	err := errors.Join(c.remove(key), c.change(func(root *os.Root) error { return root.Rename(filepath.Base(dir), key) }))
+	err := errors.Join(c.remove(key), c.change(func(root *os.Root) error {
+		if err := lockfile.SyncDisk(root); err != nil {
+			return err
+		}
+		return root.Rename(filepath.Base(dir), key)
+	}))
 	if err != nil {
 		return fmt.Errorf("keep the packages: %w", err)
 	}

@@ -12,7 +12,8 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// DefaultConfig has the limits that the documentation promises.
+// DefaultConfig has the defaults of both programs, and the ceiling of 300 s that
+// sandbox-server has.
 func DefaultConfig() Config {
 	return Config{
 		Defaults: sandbox.Limits{
@@ -130,7 +131,7 @@ func (e *Executor) belowCeilings(l sandbox.Limits) error {
 func (e *Executor) checkBounds(req Request) error {
 	if n, most := req.MaxOutputBytes, e.cfg.OutputCeilingBytes; most > 0 && n > most {
 		return &InputError{Kind: InputInvalid, Field: "/limits/output_kb", Detail: fmt.Sprintf(
-			"%s of output to keep are over the ceiling of %s that this installation allows", humanBytes(n), humanBytes(most))}
+			"%s of output to keep are over the ceiling of %s that this installation allows", sandbox.FormatBytes(n), sandbox.FormatBytes(most))}
 	}
 	if n := req.MaxOutputBytes; n < 0 || n > sandbox.MaxBytes {
 		return &InputError{Kind: InputInvalid, Field: "/limits/output_kb", Detail: fmt.Sprintf(
@@ -152,26 +153,13 @@ func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 	switch {
 	case bytes < sandbox.MinDiskBytes || bytes > sandbox.MaxBytes:
 		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits/disk_mb", Detail: fmt.Sprintf(
-			"disk limit %d bytes is out of range: at least %d", bytes, sandbox.MinDiskBytes)}
+			"disk limit %d bytes is out of range: at least %s, at most %s", bytes, sandbox.FormatBytes(sandbox.MinDiskBytes), sandbox.FormatBytes(sandbox.MaxBytes))}
 	case e.cfg.MaxDiskBytes > 0 && bytes > e.cfg.MaxDiskBytes:
 		return sandbox.DiskLimit{}, &InputError{Kind: InputInvalid, Field: "/limits/disk_mb", Detail: fmt.Sprintf(
-			"disk limit %s is over the ceiling of %s that this installation allows", humanBytes(bytes), humanBytes(e.cfg.MaxDiskBytes))}
+			"disk limit %s is over the ceiling of %s that this installation allows", sandbox.FormatBytes(bytes), sandbox.FormatBytes(e.cfg.MaxDiskBytes))}
 	}
 	return diskLimit(bytes), nil
 }
 
 // decimal is the shortest decimal of a number: 1, 0.5, 90.
 func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1000)/1000, 'f', -1, 64) }
-
-// humanBytes writes a size the way people read it: 512 MiB, 1.5 GiB, 100 bytes.
-func humanBytes(n int64) string {
-	for _, u := range []struct {
-		name string
-		size int64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if n >= u.size {
-			return decimal(math.Round(float64(n)/float64(u.size)*10)/10) + " " + u.name
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
-}

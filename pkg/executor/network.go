@@ -2,6 +2,7 @@ package executor
 
 import (
 	"errors"
+	"regexp"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -24,6 +25,21 @@ func networkFault(err error) *InputError {
 		return nil
 	}
 	return &InputError{Kind: InputInvalid, Field: "/network/" + fault.Field, Detail: fault.Detail}
+}
+
+// unreached are the last words of programs that have looked for a network and found none. Nothing
+// else tells of it: the kernel refuses the socket by itself.
+var unreached = regexp.MustCompile(`Address family not supported by protocol|EAFNOSUPPORT|EAI_AGAIN|ENOTFOUND|gaierror|UnknownHostException|` +
+	`[Nn]ame resolution|[Cc]ould not resolve host|failed to lookup address|dial (tcp|udp)`)
+
+// networkHint explains the failure of a program that has no network, or is empty. state is how
+// well that is held.
+func (r *run) networkHint(ph *phase, state string) string {
+	if ph.name != api.PhaseRun || ph.verdict.status != api.StatusRuntimeError || r.req.Network.Normal().Mode != sandbox.NetworkNone ||
+		state == api.Absent || !unreached.MatchString(ph.lastWords()) {
+		return ""
+	}
+	return "the program has no network, since none was asked for: name what it may reach, with --allow or in network.allow"
 }
 
 // networkMeta is the network of the run phase, and what all phases did with

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"errors"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +73,42 @@ func TestNetworkErrors(t *testing.T) {
 		}
 		if tc.create == nil && len(rt.containers) > 0 {
 			t.Errorf("%+v: a container was made", tc.network)
+		}
+	}
+}
+
+// A program that has failed for want of a network is told apart from one that has failed.
+func TestNetworkHint(t *testing.T) {
+	for said, want := range map[string]bool{
+		"OSError: [Errno 97] Address family not supported by protocol":                       true,
+		"socket.gaierror: [Errno -3] Temporary failure in name resolution":                   true,
+		"Error: getaddrinfo EAI_AGAIN example.org":                                           true,
+		"java.net.UnknownHostException: example.org":                                         true,
+		"dial tcp: lookup example.org on [::1]:53: socket: operation not supported":          true,
+		"curl: (6) Could not resolve host: example.org":                                      true,
+		"failed to lookup address information: Temporary failure in name resolution (os -3)": true,
+		"ZeroDivisionError: division by zero":                                                false,
+	} {
+		for _, c := range []struct {
+			code    int
+			network sandbox.NetworkPolicy
+			hints   bool
+		}{
+			{1, sandbox.NetworkPolicy{}, want}, {0, sandbox.NetworkPolicy{}, false}, {1, sandbox.NetworkPolicy{Mode: sandbox.NetworkFull}, false},
+		} {
+			rt := &fakeRuntime{program: func(p sandbox.Process, running *fakeRunning) sandbox.Exit {
+				_, _ = io.WriteString(p.Stderr, said+"\n")
+				return sandbox.Exit{Code: c.code}
+			}}
+			req := echo()
+			req.Network = c.network
+			res, err := newFakeExecutor(rt).Run(t.Context(), req, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hints := slices.ContainsFunc(res.Meta.Warnings, func(w string) bool { return strings.Contains(w, "--allow") }); hints != c.hints {
+				t.Errorf("%q with code %d and network %q: %q", said, c.code, c.network.Mode, res.Meta.Warnings)
+			}
 		}
 	}
 }

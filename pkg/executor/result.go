@@ -36,6 +36,9 @@ func (r *run) result(err error) *api.Result {
 		res.Status, res.Message = api.StatusCancelled, messageCancelled
 	default:
 		r.show(res, shown)
+		if hint := r.networkHint(shown, res.Meta.Isolation["network"]); hint != "" {
+			res.Meta.Warnings = append(res.Meta.Warnings, hint)
+		}
 	}
 	res.Success = res.Status == api.StatusOK
 	return res

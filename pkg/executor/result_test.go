@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,4 +144,39 @@ func TestNoResultHasNullLists(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Who has sent a request is told what was left behind, without the paths of this host, or
+// else whoever removes it is; and a list that others hold stays as it is.
+func TestLeftBehindIsTold(t *testing.T) {
+	rt := &fakeRuntime{deleteErr: errors.New("remove /host/path: busy")}
+	e := newFakeExecutor(rt)
+	e.cfg.Told = func(text string) string { return strings.ReplaceAll(text, "/host/path", "…") }
+	for _, behind := range []bool{false, true} {
+		var all []sandbox.Container
+		for range 3 {
+			c, err := e.manager.Create(t.Context(), sandbox.Spec{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c)
+		}
+		r := &run{e: e, others: all[:2], container: all[2], behind: behind}
+		all[2] = nil // which is room behind the others
+		r.removeLast(t.Context())
+		if all[2] != nil {
+			t.Error("what others hold was written to")
+		}
+		if behind {
+			if err := r.removal(); err == nil || strings.Count(err.Error(), "busy") != 3 || r.warnings != nil {
+				t.Errorf("behind: %v, %q", err, r.warnings)
+			}
+			continue
+		}
+		const want = "something of the sandbox was left behind; sandbox-run gc removes it: remove …: busy; remove …: busy; remove …: busy"
+		if !slices.Equal(r.warnings, []string{want}) {
+			t.Errorf("%q", r.warnings)
+		}
+	}
+	rt.checkDeleted(t)
 }

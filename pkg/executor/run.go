@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -94,7 +95,7 @@ func (r *run) admit(ctx context.Context) (err error) {
 	}
 	if least := r.lang.Info().LeastMemoryBytes; r.limits.MemoryBytes < least {
 		return &InputError{Field: "/limits/memory_mb", Detail: fmt.Sprintf("%s does not start with %s of memory: the least that works is %s",
-			r.lang.Info().Title, humanBytes(r.limits.MemoryBytes), humanBytes(least))}
+			r.lang.Info().Title, sandbox.FormatBytes(r.limits.MemoryBytes), sandbox.FormatBytes(least))}
 	}
 	if r.disk, err = r.e.disk(r.req); err != nil {
 		return err
@@ -228,35 +229,38 @@ func (r *run) execute(ctx context.Context) (err error) {
 	return r.runProgram(ctx, spec)
 }
 
-// remove deletes a container, also when ctx is done: what was made is always
-// removed. What could not be is for gc, and no fault of the run.
-func (r *run) remove(ctx context.Context, c sandbox.Container) {
-	if err := r.e.manager.Return(context.WithoutCancel(ctx), c.ID()); err != nil {
-		r.warnings = append(r.warnings, "something of the sandbox was left behind; sandbox-run gc removes it: "+err.Error())
+// remove deletes containers. What could not be is for gc, and no fault of the run.
+func (r *run) remove(ctx context.Context, all ...sandbox.Container) {
+	if err := r.removeAll(ctx, all); err != nil {
+		r.warnings = append(r.warnings, r.e.Told("something of the sandbox was left behind; sandbox-run gc removes it: "+strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 }
 
-// removeLast deletes the run's container, or says how: who does it releases what the
-// container uses.
+// removeAll deletes containers, also when ctx is done: what was made is always removed.
+func (r *run) removeAll(ctx context.Context, all []sandbox.Container) error {
+	var errs []error
+	for _, c := range all {
+		errs = append(errs, r.e.manager.Return(context.WithoutCancel(ctx), c.ID()))
+	}
+	return errors.Join(errs...)
+}
+
+// removeLast deletes the run's containers, or says how: who does it releases what they
+// use.
 func (r *run) removeLast(ctx context.Context) {
-	all := append(r.others, r.container)
+	all := append(slices.Clip(r.others), r.container)
 	if !r.behind {
-		for _, c := range all {
-			r.remove(ctx, c)
-		}
+		r.remove(ctx, all...)
 		r.keepMade()
 		return
 	}
 	r.removal = func() error {
-		var errs []error
-		for _, c := range all {
-			errs = append(errs, r.e.manager.Return(context.WithoutCancel(ctx), c.ID()))
-		}
+		err := r.removeAll(ctx, all)
 		if r.release != nil {
 			r.release()
 		}
 		r.keepMade()
-		return errors.Join(errs...)
+		return err
 	}
 }
 
@@ -433,7 +437,7 @@ func (r *run) nothingToRun(err language.NothingToRun) {
 // file system of its own holds the workspace's limit, it is the host's that is full.
 func (r *run) doesNotFit(i sandbox.Isolation, err error) error {
 	if isNoSpace(err) && i.Limits["disk"] != api.Sampled {
-		return &InputError{Field: "/limits/disk_mb", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", humanBytes(r.disk.Bytes), err)}
+		return &InputError{Field: "/limits/disk_mb", Detail: fmt.Sprintf("the sources do not fit on the workspace's disk of %s: %v", sandbox.FormatBytes(r.disk.Bytes), err)}
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -115,13 +115,16 @@ func (c copies) write() error {
 		return err
 	}
 	defer from.Close()
-	to, err := os.OpenFile(filepath.Join(tmp, path.Base(language.SelfPath)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	root, err := os.OpenRoot(tmp)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(to, from)
-	// Past the umask. What stands there was removed half.
-	if err := errors.Join(err, to.Chmod(0o755), to.Close(), os.Chmod(tmp, 0o755), os.RemoveAll(c.own())); err != nil {
+	err = writeFile(root, path.Base(language.SelfPath), from, 0o755)
+	if err == nil {
+		err = errors.Join(root.Chmod(".", 0o755), lockfile.SyncDisk(root)) // past the umask
+	}
+	// What stands there was removed half.
+	if err := errors.Join(err, root.Close(), os.RemoveAll(c.own())); err != nil {
 		return err
 	}
 	fault.Point("copy made")

@@ -56,7 +56,7 @@ func (ph *phase) judge(out sandbox.Outcome) verdict {
 func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 	switch {
 	case errors.Is(out.WriteError, errStreamLimit):
-		return ph.limited(api.StatusOutputLimit, fmt.Sprintf("Output exceeded the stream limit of %s", humanBytes(ph.streamLimit)), api.LimitHit{
+		return ph.limited(api.StatusOutputLimit, fmt.Sprintf("Output exceeded the stream limit of %s", sandbox.FormatBytes(ph.streamLimit)), api.LimitHit{
 			Name: api.LimitOutput, Limit: float64(ph.streamLimit), Observed: float64(ph.streamLimit), Unit: "bytes", Source: api.SourceRuntime}), true
 	case out.Cause == sandbox.CauseCancelled || out.WriteError != nil:
 		return verdict{status: api.StatusCancelled, message: messageCancelled}, true
@@ -219,14 +219,14 @@ func (ph *phase) limited(status api.Status, message string, hit api.LimitHit) ve
 }
 
 func (ph *phase) memoryMessage() string {
-	return fmt.Sprintf("Memory limit of %s exceeded", humanBytes(ph.limits.MemoryBytes))
+	return fmt.Sprintf("Memory limit of %s exceeded", sandbox.FormatBytes(ph.limits.MemoryBytes))
 }
 
 func (ph *phase) diskMessage(name string, total int64) string {
 	if name == api.LimitInodes {
 		return fmt.Sprintf("File limit of %d files reached", total)
 	}
-	return fmt.Sprintf("Disk limit of %s reached", humanBytes(total))
+	return fmt.Sprintf("Disk limit of %s reached", sandbox.FormatBytes(total))
 }
 
 func peak(out sandbox.Outcome) float64 {

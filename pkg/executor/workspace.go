@@ -39,7 +39,7 @@ func checkFiles(req Request) error {
 		total += len(req.Files[name].Content)
 	}
 	if total > maxTotalBytes {
-		return &InputError{Field: "/files", Detail: fmt.Sprintf("the sources have %s: at most %s", humanBytes(int64(total)), humanBytes(maxTotalBytes))}
+		return &InputError{Field: "/files", Detail: fmt.Sprintf("the sources have %s: at most %s", sandbox.FormatBytes(int64(total)), sandbox.FormatBytes(maxTotalBytes))}
 	}
 	return nil
 }

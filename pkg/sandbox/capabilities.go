@@ -20,9 +20,8 @@ type Capabilities struct {
 	// Mechanisms are the walls and limits, each with its state and mend, in
 	// the order in which they should be shown.
 	Mechanisms []Mechanism
-	// TTY, WorkspaceOnDisk and Volumes tell which optional parts of a [Spec]
-	// and [Process] work.
-	TTY, WorkspaceOnDisk, Volumes bool
+	// TTY and WorkspaceOnDisk tell which optional parts of a [Process] and a [Spec] work.
+	TTY, WorkspaceOnDisk bool
 }
 
 // Mechanism is one wall or limit as probed on this host.

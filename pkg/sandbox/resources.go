@@ -77,26 +77,36 @@ func (l Limits) Validate() error {
 	checks := []struct {
 		limit, name   string
 		value, lo, hi float64
-		unit          string
+		text          func(float64) string
 	}{
-		{LimitWallTime, "wall time", l.WallTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
-		{LimitCPUTime, "CPU time", l.CPUTime.Seconds(), 0.001, MaxWallTime.Seconds(), " s"},
-		{LimitCPUs, "CPUs", l.CPUs, 0.01, 4096, ""},
-		{LimitMemory, "memory", float64(l.MemoryBytes), MinMemoryBytes, MaxBytes, " bytes"},
-		{LimitProcesses, "processes", float64(l.Processes), MinProcesses, 4 << 20, ""},
-		{LimitOpenFiles, "open files", float64(l.OpenFiles), MinOpenFiles, 1 << 20, ""},
-		{LimitDisk, "file size", float64(l.FileSizeBytes), 1, MaxBytes, " bytes"},
+		{LimitWallTime, "wall time", l.WallTime.Seconds(), 0.001, MaxWallTime.Seconds(), seconds},
+		{LimitCPUTime, "CPU time", l.CPUTime.Seconds(), 0.001, MaxWallTime.Seconds(), seconds},
+		{LimitCPUs, "CPUs", l.CPUs, 0.01, 4096, plain},
+		{LimitMemory, "memory", float64(l.MemoryBytes), MinMemoryBytes, MaxBytes, size},
+		{LimitProcesses, "processes", float64(l.Processes), MinProcesses, 4 << 20, plain},
+		{LimitOpenFiles, "open files", float64(l.OpenFiles), MinOpenFiles, 1 << 20, plain},
+		{LimitDisk, "file size", float64(l.FileSizeBytes), 1, MaxBytes, size},
 	}
 	for _, c := range checks {
 		if c.value == 0 {
 			continue
 		}
 		if !(c.value >= c.lo && c.value <= c.hi) { // also refuses NaN
-			return &RangeError{c.limit, fmt.Sprintf("%s limit %s%s is out of range: at least %s, at most %s",
-				c.name, plain(c.value), c.unit, plain(c.lo), plain(c.hi))}
+			return &RangeError{c.limit, fmt.Sprintf("%s limit %s is out of range: at least %s, at most %s",
+				c.name, c.text(c.value), c.text(c.lo), c.text(c.hi))}
 		}
 	}
 	return nil
+}
+
+func seconds(x float64) string { return plain(x) + " s" }
+
+// size is exact where rounding could make a bad size look like a good one.
+func size(x float64) string {
+	if math.Mod(x, 1<<20) != 0 {
+		return plain(x) + " bytes"
+	}
+	return FormatBytes(int64(x))
 }
 
 // plain writes a number without an exponent, as people do.

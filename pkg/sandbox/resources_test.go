@@ -26,14 +26,14 @@ func TestValidate(t *testing.T) {
 		l    Limits
 		want string
 	}{
-		{Limits{WallTime: time.Millisecond - 1}, "wall time limit 0.000999999 s is out of range: at least 0.001, at most 31536000"},
+		{Limits{WallTime: time.Millisecond - 1}, "wall time limit 0.000999999 s is out of range: at least 0.001 s, at most 31536000 s"},
 		{Limits{WallTime: MaxWallTime + time.Second}, "wall time limit 31536001 s"},
 		{Limits{CPUTime: -time.Second}, "CPU time limit -1 s"},
 		{Limits{CPUs: 0.009}, "CPUs limit 0.009 is out of range: at least 0.01, at most 4096"},
 		{Limits{CPUs: math.NaN()}, "CPUs limit NaN"},
 		{Limits{CPUs: math.Inf(-1)}, "CPUs limit -Inf"},
-		{Limits{MemoryBytes: MinMemoryBytes - 1}, "memory limit 4194303 bytes is out of range: at least 4194304, at most 1152921504606846976"},
-		{Limits{MemoryBytes: math.MinInt64}, "memory limit -9223372036854775808 bytes"},
+		{Limits{MemoryBytes: MinMemoryBytes - 1}, "memory limit 4194303 bytes is out of range: at least 4 MiB, at most 1 EiB"}, {Limits{MemoryBytes: 1 << 20}, "memory limit 1 MiB is out of range: at least 4 MiB"},
+		{Limits{MemoryBytes: math.MinInt64}, "memory limit -9223372036854775808 B"},
 		{Limits{Processes: -1}, "processes limit -1"},
 		{Limits{OpenFiles: MinOpenFiles - 1}, "open files limit 7 is out of range: at least 8"},
 		{Limits{FileSizeBytes: -1}, "file size limit -1 bytes"},

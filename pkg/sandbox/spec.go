@@ -78,7 +78,7 @@ type Spec struct {
 	// the same limits.
 	WorkspaceOnDisk bool
 	// Tenant is whom the container is for. Where the kernel can do it (the
-	// mechanism limit:cpus is enforced), busy cores are divided between tenants
+	// mechanism limit:cpu is enforced), busy cores are divided between tenants
 	// and not between their containers. Empty is a tenant of its own.
 	Tenant string
 	// Recycle, if not empty, names those whose containers may have one after the other what

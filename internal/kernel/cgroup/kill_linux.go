@@ -90,7 +90,7 @@ func (t *tree) signalAll(path string, pids []int) error {
 	}
 	still, err := t.pids(path)
 	if err != nil {
-		return err
+		return ignoreGone(err)
 	}
 	for _, pid := range still {
 		fd, ok := handles[pid]

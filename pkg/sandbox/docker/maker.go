@@ -52,5 +52,9 @@ func died(label string) bool {
 		return false
 	}
 	now, err := beginning(pid)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && now != began
+	if errors.Is(err, fs.ErrNotExist) {
+		_, hidden := beginning(1) // as others' processes are, where proc(5) has hidepid
+		return hidden == nil
+	}
+	return err == nil && now != began
 }

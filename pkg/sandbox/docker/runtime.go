@@ -275,6 +275,9 @@ const fresh = 15 * time.Minute
 // initialized is Podman's word for a container that somebody has attached to and nobody has started.
 const initialized = "initialized"
 
+// lately is how long a client may take to ask why its container has ended.
+const lately = time.Minute
+
 // reclaim removes the containers of ours that have ended, or were never started:
 // whose client is alive removes them itself at once. Of clients on other machines it is
 // not known whether they are.
@@ -291,8 +294,7 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	}
 	var errs []error
 	for _, c := range list.Items {
-		waits := c.State == container.StateCreated || c.State == initialized
-		if waits && time.Since(time.Unix(c.Created, 0)) < fresh && !died(c.Labels[labelMaker]) {
+		if r.wanted(ctx, c) {
 			continue
 		}
 		err := r.removeContainer(ctx, c.ID)
@@ -303,4 +305,25 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 		}
 	}
 	return removed, errors.Join(errs...)
+}
+
+// wanted tells whether somebody who is not known to be dead may want a container of those:
+// to start it, or to ask why it has ended.
+func (r *Runtime) wanted(ctx context.Context, c container.Summary) bool {
+	by := c.Labels[labelMaker]
+	if died(by) {
+		return false
+	}
+	if c.State == container.StateCreated || c.State == initialized {
+		return time.Since(time.Unix(c.Created, 0)) < fresh
+	}
+	if by == "" {
+		return false
+	}
+	got, err := r.client.ContainerInspect(ctx, c.ID, client.ContainerInspectOptions{})
+	if err != nil || got.Container.State == nil {
+		return false
+	}
+	ended, err := time.Parse(time.RFC3339Nano, got.Container.State.FinishedAt)
+	return err == nil && time.Since(ended) < lately
 }

@@ -54,7 +54,7 @@ func TestProbe(t *testing.T) {
 	}
 	s.Heal()
 	caps, err := rt.Probe(t.Context())
-	if err != nil || caps.Runtime != "e2b" || !caps.TTY || caps.Volumes || caps.WorkspaceOnDisk || !slices.Equal(caps.Levels, []sandbox.Level{sandbox.LevelFull}) {
+	if err != nil || caps.Runtime != "e2b" || !caps.TTY || caps.WorkspaceOnDisk || !slices.Equal(caps.Levels, []sandbox.Level{sandbox.LevelFull}) {
 		t.Errorf("%+v %v", caps, err)
 	}
 	before := len(s.Requests())

@@ -39,6 +39,9 @@ func newInstance(dir string) (*instance, error) {
 		return nil, fmt.Errorf("make the runtime directory: %w", err)
 	}
 	f, err := lock(filepath.Join(dir, in.name+instanceSuffix), os.O_CREATE|os.O_EXCL|os.O_RDWR)
+	if errors.Is(err, lockfile.ErrHeld) {
+		return newInstance(dir) // somebody has taken it for a dead one's
+	}
 	if err != nil {
 		return nil, fmt.Errorf("take an instance: %w", err)
 	}
@@ -46,13 +49,20 @@ func newInstance(dir string) (*instance, error) {
 	return in, nil
 }
 
-// lock opens a file and holds it, if nobody else does.
+// lock opens a file and holds it, if nobody else does. One that has lost its name
+// before it was locked is another's.
 func lock(name string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(name, flags, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockfile.Try(f, true); err != nil {
+	err = lockfile.Try(f, true)
+	if mine, opened := f.Stat(); err == nil && opened == nil {
+		if named, gone := os.Lstat(name); gone != nil || !os.SameFile(mine, named) {
+			err = lockfile.ErrHeld
+		}
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
@@ -105,9 +115,10 @@ func (r *Runtime) Reclaim(ctx context.Context) (deleted int, err error) {
 		}
 		n, err := r.deleteLabelled(ctx, labelInstance, name)
 		deleted += n
+		removed := err == nil && os.Remove(file) == nil // while it is locked: it may be one that is just being made
 		dead.Close()
-		if err == nil {
-			err = os.Remove(file)
+		if err == nil && !removed {
+			err = os.Remove(file) // Windows removes nothing that is open
 		}
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)

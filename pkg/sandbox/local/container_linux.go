@@ -61,6 +61,9 @@ type container struct {
 	// cleanups are what Delete waits for: groups on their way out.
 	cleanups sync.WaitGroup
 
+	gone    chan struct{} // closed when the deletion is over
+	removed error         // of the deletion, once it is
+
 	mu       sync.Mutex // guards the fields below
 	files    map[string]*fileTree
 	running  *process
@@ -80,6 +83,7 @@ func (r *Runtime) newContainer(spec sandbox.Spec, w walls) *container {
 		walls: w,
 		trees: map[string]*os.File{},
 		files: map[string]*fileTree{},
+		gone:  make(chan struct{}),
 	}
 	c.meter.c = c
 	return c
@@ -307,15 +311,21 @@ func (c *container) Files(dir string) (sandbox.FileTree, error) {
 }
 
 // Delete implements [sandbox.Container].
-func (c *container) Delete(context.Context) error {
+func (c *container) Delete(ctx context.Context) error {
 	c.mu.Lock()
 	if c.deleted {
 		c.mu.Unlock()
-		return nil
+		select {
+		case <-c.gone:
+			return c.removed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	c.deleted = true
 	running, ancestor := c.running, c.ancestor
 	c.mu.Unlock()
+	defer close(c.gone)
 
 	errs := []error{ancestor.Close()}
 	network := c.lastNetwork()
@@ -364,9 +374,9 @@ func (c *container) Delete(context.Context) error {
 		c.rt.ids.Give(c.identity.id)
 	}
 	fault.Point("container deleted")
-	err := errors.Join(errs...)
-	c.rt.forget(c, err)
-	return err
+	c.removed = errors.Join(errs...)
+	c.rt.forget(c, c.removed)
+	return c.removed
 }
 
 // remove removes something, and notes it for another try when that fails.

@@ -41,5 +41,5 @@ func TestImageNeedsFull(t *testing.T) {
 
 // The same as an ordinary user, who owns what is in the store.
 func TestImagesAsOrdinaryUser(t *testing.T) {
-	asNobody(t, "^TestImages$|^TestImageConformance$")
+	asNobody(t, "^TestImages$|^TestImageConformance$", "TestImages")
 }

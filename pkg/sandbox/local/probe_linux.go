@@ -15,7 +15,7 @@ import (
 // whether it may: some systems let a user namespace be made and then refuse
 // every mount in it.
 func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
-	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, Volumes: true, WorkspaceOnDisk: r.host.root}
+	caps := sandbox.Capabilities{Runtime: r.Name(), TTY: true, WorkspaceOnDisk: r.host.root}
 	full := r.try(ctx, sandbox.LevelFull, sandbox.NetworkNone)
 	restricted := r.try(ctx, sandbox.LevelRestricted, sandbox.NetworkNone)
 	caps.Networks = []sandbox.NetworkMode{sandbox.NetworkNone}

@@ -381,7 +381,7 @@ func TestDiskMeterIsDue(t *testing.T) {
 }
 
 // The same as an ordinary user, whose programs have his own id.
-func TestDiskAsOrdinaryUser(t *testing.T) { asNobody(t, "^TestDisk") }
+func TestDiskAsOrdinaryUser(t *testing.T) { asNobody(t, "^TestDisk", "TestDiskHoarders") }
 
 // The same with what is left of root in many containers.
 func TestDiskWithFewCapabilities(t *testing.T) {

@@ -97,8 +97,8 @@ func reclaimForgotten(f flavour, dir string) (removed []string, err error) {
 			}
 			if err = os.Remove(g); err == nil {
 				removed = append(removed, g)
-			} else if !errors.Is(err, unix.EBUSY) && !errors.Is(err, fs.ErrNotExist) {
-				errs = append(errs, err)
+			} else if !errors.Is(err, unix.EBUSY) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+				errs = append(errs, err) // another user's is that user's to remove
 			}
 		}
 	}
@@ -133,6 +133,9 @@ func killBundle(dir string) error {
 // killNamed kills a process, and never another one that has got its number.
 func killNamed(pid int, dir string) error {
 	fd, err := unix.PidfdOpen(pid, 0)
+	if err == unix.EINVAL { // reaped, and its number still in use: Linux before 6.15
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package oci_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -202,7 +203,7 @@ func hanging(t *testing.T) (program string, alive func() []string) {
 trap '' TERM INT HUP
 case "$*" in
 *--child) ;;
-*" run "*) "$0" "$@" --child & ;;
+*" run "*) "$0" "$@" --child & touch "$0".ran ;;
 *) exit 1 ;;
 esac
 while :; do sleep 0.2; done
@@ -224,6 +225,26 @@ while :; do sleep 0.2; done
 	}
 }
 
+// cancelled has a runtime make a container until its program has been told to, and calls that off.
+func cancelled(t *testing.T, rt *oci.Runtime, program string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			if _, err := os.Stat(program + ".ran"); err == nil {
+				cancel()
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	if c, err := rt.Create(ctx, spec); err == nil {
+		t.Errorf("made %v", c.ID())
+	} else if !errors.Is(ctx.Err(), context.Canceled) {
+		t.Errorf("its program was not told to make anything: %v", err)
+	}
+}
+
 // A runtime that hangs is ended with whoever waits for it, and all that it has started.
 func TestHangingRuntime(t *testing.T) {
 	program, alive := hanging(t)
@@ -232,11 +253,7 @@ func TestHangingRuntime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer rt.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if c, err := rt.Create(ctx, spec); err == nil {
-		t.Errorf("made %v", c.ID())
-	}
+	cancelled(t, rt, program)
 	if left := alive(); len(left) > 0 {
 		t.Errorf("still there: %q", left)
 	}
@@ -260,7 +277,7 @@ func runtimeOf(t *testing.T, script string) string {
 func TestNamelessRuntime(t *testing.T) {
 	const unlike = "98765.4321"
 	program := runtimeOf(t, `case "$*" in
-*" run "*) sleep `+unlike+` & exec sleep `+unlike+` ;;
+*" run "*) sleep `+unlike+` & touch "$0".ran; exec sleep `+unlike+` ;;
 *) sleep 1000 & echo $! >>"$0".pids ;;
 esac`)
 	t.Cleanup(func() {
@@ -275,11 +292,7 @@ esac`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if c, err := rt.Create(ctx, spec); err == nil {
-		t.Errorf("made %v", c.ID())
-	}
+	cancelled(t, rt, program)
 	if processes(t, unlike) {
 		t.Error("a process of the runtime is still there")
 	}

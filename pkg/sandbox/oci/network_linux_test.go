@@ -72,7 +72,7 @@ func TestNetworkNames(t *testing.T) {
 		}
 		for url, want := range map[string]string{
 			"http://rebound.test:1/":           "connection to rebound.test:1 refused: its address is this host's loopback",
-			"http://meta.test/":                "connection to meta.test:80 refused: its address is a service",
+			"http://meta.test/":                "connection to meta.test:80 refused: its address is the cloud's metadata service",
 			"http://[2606:4700:4700::1111]:8/": "tcp to [2606:4700:4700::1111]:8 refused: only TCP and name queries leave the sandbox",
 		} {
 			if got, exit := sandboxtest.Fetch(t, c, nil, url); got != "ConnectionResetError" && got != "ConnectionRefusedError" || len(exit.Violations) != 1 || !strings.Contains(exit.Violations[0], want) {

@@ -184,7 +184,6 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 	running := &engine{r: r, b: b, conn: conn, exited: make(chan struct{})}
 	go running.wait(pid)
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer stop()
 	trees := []string{sandbox.WorkspaceDir}
 	if b.spec.BuildDisk.Bytes > 0 {
 		trees = append(trees, sandbox.BuildDir)
@@ -200,8 +199,13 @@ func (r *Runtime) create(ctx context.Context, b *bundle) (*guest.Container, erro
 		opts.ReadGroups, opts.OwnLimit, opts.SetLimits, opts.Lift, opts.Hurry = b.readGroups, true, running.setLimits, running.lift, running.hurry
 	}
 	c, err := guest.New(conn, opts)
+	if !stop() { // the connection is closed, or will be
+		err = ctx.Err()
+	} else if err != nil {
+		err = running.whyNot(err)
+	}
 	if err != nil {
-		return nil, errors.Join(running.whyNot(err), running.remove(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, running.remove(context.WithoutCancel(ctx)))
 	}
 	fault.Point("guest made")
 	running.container = c
@@ -376,7 +380,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 		return sandbox.Capabilities{}, err
 	}
 	caps := sandbox.Capabilities{
-		Runtime: r.Name(), TTY: true, Volumes: true,
+		Runtime: r.Name(), TTY: true,
 		Levels:   []sandbox.Level{sandbox.LevelFull},
 		Networks: r.networks(),
 	}

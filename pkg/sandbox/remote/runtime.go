@@ -97,7 +97,7 @@ func (r *Runtime) Probe(ctx context.Context) (sandbox.Capabilities, error) {
 	if err != nil {
 		return sandbox.Capabilities{Runtime: runtimeName}, err
 	}
-	c.Runtime, c.Volumes = runtimeName, false
+	c.Runtime = runtimeName
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.known, r.told = &c, time.Now()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -182,22 +183,27 @@ func (s *suite) apart() {
 	if a.Isolation().Level == sandbox.LevelFull {
 		alone = s.sh(b, count).stdout
 	}
-	running, err := a.Start(s.Context(), shell("echo mine > /tmp/file; echo mine > /workspace/file 2>/dev/null; exec sleep 1000"))
-	if err != nil {
-		s.Fatal(err)
-	}
+	running := s.begun(a, "echo mine > /tmp/file; echo mine > /workspace/file 2>/dev/null; echo up; exec sleep 1000")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = running.Wait()
+	}()
 	if a.Isolation().Level == sandbox.LevelFull {
 		e := s.sh(b, "cat /tmp/file /workspace/file; "+count+"; kill -9 -1; echo alive")
 		s.equal("what the other sees", e.stdout, alone+"alive\n")
 	} else if b.Isolation().Mechanisms["signals"] == api.Enforced { // else it would be the end of us all
 		s.sh(b, "kill -9 -1")
 	}
-	if m, err := running.Metrics(); err != nil || m.Processes != nil && *m.Processes == 0 {
-		s.Errorf("the first one is gone: %v", err)
+	select {
+	case <-ended:
+		s.Error("the first one is gone")
+	case <-time.After(200 * time.Millisecond): // that the news of its death would take
 	}
 	if err := running.Kill(); err != nil {
 		s.Error(err)
 	}
+	<-ended
 }
 
 func (s *suite) noNetwork() {
@@ -207,7 +213,11 @@ func (s *suite) noNetwork() {
 	}
 	port, heard := s.hostServer()
 	nowhere := []string{"127.0.0.1", port, "192.0.2.1", "80", "169.254.169.254", "80", hostName, port, "example.org", "80"}
-	for line := range strings.Lines(s.connects(c, nil, nowhere...).stdout) {
+	tried := s.connects(c, nil, nowhere...)
+	if strings.Count(tried.stdout, "\n") != len(nowhere)/2 || tried.Code != 0 {
+		s.Errorf("code %d, stdout %q, stderr %q, want a line of each attempt", tried.Code, tried.stdout, tried.stderr)
+	}
+	for line := range strings.Lines(tried.stdout) {
 		if !strings.HasSuffix(line, "rror\n") && line != "timeout\n" {
 			s.Errorf("something was reached: %q", line)
 		}

@@ -1,4 +1,4 @@
-package kept
+package lockfile
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDisk waits until what was written to the file system of a directory is on its
+// SyncDisk waits until what was written to the file system of a directory is on its
 // disk: what is kept must not lose its content with the power, and keep its name.
-func syncDisk(dir *os.Root) error {
+func SyncDisk(dir *os.Root) error {
 	f, err := dir.Open(".")
 	if err != nil {
 		return err

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package kept
-
-import "os"
-
-func syncDisk(*os.Root) error { return nil }
