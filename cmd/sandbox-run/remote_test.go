@@ -90,7 +90,7 @@ func TestCutOff(t *testing.T) {
 			Phases: []api.Phase{{Name: "compile", Status: api.StatusCancelled, ExitCode: 137, Signal: "SIGKILL"}},
 		}},
 		"the server leaves": {[]string{startLine, stderrLine}, 0, api.Result{
-			ID: "01", Language: "python", Version: "3.12.1", Status: api.StatusSandboxError, Message: "The sandbox failed: no answer from SERVER: unexpected EOF",
+			ID: "01", Language: "python", Version: "3.12.1", Status: api.StatusSandboxError, Message: "The sandbox failed: the answer of SERVER broke off before the result: unexpected EOF",
 			Stderr: "é", ExitCode: -1, Retryable: new(true),
 		}},
 	} {

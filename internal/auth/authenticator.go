@@ -51,7 +51,17 @@ type Authenticator struct {
 	meters map[string]*meter
 }
 
-// Open reads all keys, and what each has used today.
+// ConfigError is a mistake in what the operator has written: the key of the configuration, or
+// the file of keys. What else fails may pass.
+type ConfigError struct{ Err error }
+
+// Error implements error.
+func (e *ConfigError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *ConfigError) Unwrap() error { return e.Err }
+
+// Open reads all keys, and what each has used today. A [ConfigError] is the operator's to mend.
 func Open(ctx context.Context, o Options) (*Authenticator, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -62,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Authenticator, error) {
 	}
 	configured, err := configuredKey(o.Key)
 	if err != nil {
-		return nil, err
+		return nil, &ConfigError{err}
 	}
 	a := &Authenticator{
 		store: o.Store, configured: configured, keysFile: o.KeysFile, log: o.Log,
@@ -94,12 +104,12 @@ func (a *Authenticator) Reload(ctx context.Context) error {
 	if a.keysFile != "" {
 		var err error
 		if file, err = readKeysFile(a.keysFile); err != nil {
-			return fmt.Errorf("read the API keys: %w", err)
+			return &ConfigError{fmt.Errorf("read the API keys: %w", err)}
 		}
 	}
 	chosen, err := chosenEntries(a.pepper, slices.Concat(a.configured, file))
 	if err != nil {
-		return err
+		return &ConfigError{err}
 	}
 	return a.replace(ctx, chosen)
 }

@@ -95,7 +95,12 @@ func (a *app) dispatch(args []string) (int, error) {
 	name, rest := "run", args
 	if len(args) > 0 {
 		switch args[0] {
-		case "-h", "--help", "help":
+		case "-h", "--help":
+			return exitOK, a.help("run")
+		case "help":
+			if v, ok := findVerb(strings.Join(args[1:], " ")); ok {
+				return exitOK, a.help(v.name)
+			}
 			return exitOK, a.help("run")
 		case "--version":
 			args = []string{"version"}

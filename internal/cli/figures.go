@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // figures is the one line that sums a run up. A figure that could not be had
@@ -23,7 +24,7 @@ func (p *textPrinter) figures(r *api.Result) string {
 		parts = append(parts, "cpu "+secondsText(*cpu))
 	}
 	if peak := r.Metrics.MemoryPeakBytes; peak != nil {
-		parts = append(parts, "memory "+bytesText(*peak))
+		parts = append(parts, "memory "+sandbox.FormatBytes(*peak))
 	}
 	if level := r.Meta.IsolationLevel; level != "" {
 		parts = append(parts, "isolation "+level)
@@ -63,7 +64,7 @@ func limitText(l *api.LimitHit) string {
 func amount(value float64, unit string) string {
 	switch unit {
 	case "bytes":
-		return bytesText(int64(value))
+		return sandbox.FormatBytes(int64(value))
 	case "seconds":
 		return secondsText(value)
 	}

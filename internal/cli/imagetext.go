@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/image"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // imageRow is an image as JSON prints it.
@@ -34,7 +35,7 @@ func shortDigest(img image.Image) string {
 func imageLines(images []image.Image) string {
 	var b strings.Builder
 	for _, img := range images {
-		fmt.Fprintf(&b, "%s  %s, %s", strings.Join(append(img.Names, shortDigest(img)), "  "), plural(int(img.Files), "file"), bytesText(img.Bytes))
+		fmt.Fprintf(&b, "%s  %s, %s", strings.Join(append(img.Names, shortDigest(img)), "  "), plural(int(img.Files), "file"), sandbox.FormatBytes(img.Bytes))
 		if n := img.LeftOut.Count; n > 0 {
 			fmt.Fprintf(&b, ", %d left out (--json says what)", n)
 		}
@@ -57,7 +58,7 @@ func imageTable(images []image.Image) string {
 			names = []string{"-"}
 		}
 		for _, name := range names {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", printable(name), shortDigest(img), bytesText(img.Bytes), img.Files, agoText(time.Since(img.Added)))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", printable(name), shortDigest(img), sandbox.FormatBytes(img.Bytes), img.Files, agoText(time.Since(img.Added)))
 		}
 	}
 	w.Flush()
@@ -112,9 +113,9 @@ func (p *imageProgress) erase() {
 // progressText is one line of at most so many columns: what is longer could not be
 // erased. Of a long name the end is kept, which tells images apart.
 func progressText(now image.Progress, width int) string {
-	text := fmt.Sprintf(": %sing %s", now.Step, bytesText(now.Done))
+	text := fmt.Sprintf(": %sing %s", now.Step, sandbox.FormatBytes(now.Done))
 	if now.Total > 0 {
-		text += fmt.Sprintf(" of %s (%d %%)", bytesText(now.Total), 100*now.Done/now.Total)
+		text += fmt.Sprintf(" of %s (%d %%)", sandbox.FormatBytes(now.Total), 100*now.Done/now.Total)
 	}
 	name := []rune(printable(now.Image))
 	if room := max(width-len(text), 0); len(name) > room {

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/sandbox-run/sandbox-run/internal/image"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // imagePull gets images.
@@ -176,7 +177,7 @@ func reclaimImages(ctx context.Context, dataDir string) ([]string, error) {
 	removed := store.Reclaimed()
 	images, err := store.GC(ctx)
 	for _, img := range images {
-		removed = append(removed, fmt.Sprintf("image %s, which had no name (%s)", shortDigest(img), bytesText(img.Bytes)))
+		removed = append(removed, fmt.Sprintf("image %s, which had no name (%s)", shortDigest(img), sandbox.FormatBytes(img.Bytes)))
 	}
 	return removed, err
 }

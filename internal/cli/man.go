@@ -140,7 +140,6 @@ func manEnvironment() string {
 		}
 		b.WriteString("\n")
 	}
-	b.WriteString(".TP\n.B SANDBOX_API_KEY\nThe key that \\-\\-server shows to the server.\n")
 	b.WriteString(".TP\n.B HTTPS_PROXY, HTTP_PROXY, NO_PROXY\nThe proxy to the index of packages; programs never use it.\n")
 	b.WriteString(".TP\n.B NO_COLOR\nNo colours, unless \\-\\-color asks for them.\n")
 	return b.String()

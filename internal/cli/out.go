@@ -99,7 +99,7 @@ func (o *outDir) makeParents(dir string) error {
 }
 
 func (o *outDir) summary() string {
-	return fmt.Sprintf("%s (%s) written to %s", plural(o.written, "file"), bytesText(o.bytes), o.dir)
+	return fmt.Sprintf("%s (%s) written to %s", plural(o.written, "file"), sandbox.FormatBytes(o.bytes), o.dir)
 }
 
 // failures are sentences about files that could not be written.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"reflect"
-	"strings"
 
 	"github.com/alecthomas/kong"
 )
@@ -42,7 +41,7 @@ func parse(grammar any, args []string) (after []string, help bool, err error) {
 		return nil, true, nil
 	}
 	if _, err := parser.Parse(own); err != nil {
-		return nil, false, usageError{plainError(err)}
+		return nil, false, usageError{err}
 	}
 	return after, false, nil
 }
@@ -77,15 +76,6 @@ func valueFlag(flags []*kong.Flag, arg string) (name string, takes bool) {
 		}
 	}
 	return "", false
-}
-
-// plainError is the sentence of a parse error.
-func plainError(err error) error {
-	s := err.Error()
-	if strings.HasPrefix(s, "unexpected argument ") {
-		s += ": arguments for the program go after --"
-	}
-	return errors.New(s)
 }
 
 // parseVerb reads the flags of a verb that runs no program, so nothing follows --.

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/nearest"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // What a run may bring along. Sources are held in memory and written to the
@@ -124,10 +126,20 @@ func otherMain(asked, file string) (name string, ok bool) {
 	return name, slices.Index(info.Extensions, extension) > 0 && slices.Contains(info.Entries, name)
 }
 
-// hintVerb explains a missing file that is called like a verb.
+// hintVerb explains a missing file that is called like a verb, or nearly so.
 func hintVerb(err error, name string) error {
-	if v, ok := findVerb(name); ok && !v.hidden && errors.Is(err, os.ErrNotExist) {
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	var verbs []string
+	for _, v := range shownVerbs() {
+		verbs = append(verbs, v.name)
+	}
+	if slices.Contains(verbs, name) {
 		return fmt.Errorf("%w (the verb %s stands first: sandbox-run %[2]s)", err, name)
+	}
+	if near := nearest.Words(name, verbs); len(near) > 0 {
+		return fmt.Errorf("%w (did you mean the verb %s?)", err, near[0])
 	}
 	return err
 }
@@ -147,7 +159,7 @@ func projectSource(f *runFlags, paths []string) (*source, error) {
 			dest = filepath.ToSlash(rel)
 		}
 		if err := t.add(p, dest); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("cannot read the source: %w", hintVerb(err, p))
 		}
 	}
 	if len(t.files) == 0 {
@@ -209,7 +221,7 @@ func readFile(name string, most int64) ([]byte, error) {
 var errTooLarge = errors.New("it is larger than 16 MiB, which is the most that a source may be")
 
 func tooLarge(name string, most int64) error {
-	return fmt.Errorf("%s is larger than %s, which is the most that is taken", name, bytesText(most))
+	return fmt.Errorf("%s is larger than %s, which is the most that is taken", name, sandbox.FormatBytes(most))
 }
 
 func readAtMost(r io.Reader, most int64) ([]byte, error) {

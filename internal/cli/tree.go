@@ -76,7 +76,7 @@ func (t *tree) addFile(src, dest string) error {
 		return fmt.Errorf("two files would be %s in the workspace: the second is %s", dest, src)
 	}
 	if t.bytes += int64(len(content)); t.bytes > maxInputBytes {
-		return fmt.Errorf("with %s the files are larger than %s in all, which is the most that is taken along", src, bytesText(maxInputBytes))
+		return fmt.Errorf("with %s the files are larger than %s in all, which is the most that is taken along", src, sandbox.FormatBytes(maxInputBytes))
 	}
 	info, err := os.Stat(src)
 	if err != nil {

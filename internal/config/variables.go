@@ -33,6 +33,11 @@ type Variable struct {
 	set    func(c *Config, value string) error
 }
 
+// Secret tells whether the value is one to keep to oneself.
+func (v Variable) Secret() bool {
+	return slices.Contains([]string{"SANDBOX_API_KEY", "E2B_API_KEY", "SANDBOX_REMOTE_KEY"}, v.Name)
+}
+
 // Key is the variable's name in the configuration file.
 func (v Variable) Key() string { return strings.ToLower(strings.TrimPrefix(v.Name, prefix)) }
 
@@ -56,6 +61,7 @@ func walls() []Variable {
 		{"SANDBOX_ISOLATION", "auto", "The isolation level: auto, full, restricted or none. Auto is the strongest that works here; none only by name.", false, setLevel},
 		{"SANDBOX_DATA_DIR", "", "Where build caches live: /var/lib/sandbox-run for root, else sandbox-run under $XDG_DATA_HOME or ~/.local/share.", false, setDataDir},
 		{"SANDBOX_TOOLCHAINS", "", "A YAML file that names toolchains, with lines such as python@3.12: /opt/python/bin/python3; they come before those that are found.", false, setToolchains},
+		{"SANDBOX_API_KEY", "", "A server's key, of your own choosing, at least 16 characters: sandbox-server asks for it, and sandbox-run --server shows it.", false, into(text, func(c *Config) *string { return &c.Server.APIKey })},
 	}
 }
 
@@ -101,7 +107,6 @@ func server() []Variable {
 	return []Variable{
 		{"SANDBOX_PORT", "8080", "The port to listen on; 0 takes a free one.", true, into(parsePort, func(c *Config) *int64 { return &c.Server.Port })},
 		{"SANDBOX_ADDR", "", "The address to listen on; unset: loopback. Any other needs keys.", true, into(text, func(c *Config) *string { return &c.Server.Addr })},
-		{"SANDBOX_API_KEY", "", "A key of your own choosing, at least 16 characters.", true, into(text, func(c *Config) *string { return &c.Server.APIKey })},
 		{"SANDBOX_API_KEYS_FILE", "", "A YAML file of keys, tenants and their limits.", true, into(text, func(c *Config) *string { return &c.Server.APIKeysFile })},
 		{"SANDBOX_INSECURE", "false", "True lets everybody in without a key, wherever it listens.", true, into(parseBool, func(c *Config) *bool { return &c.Server.Insecure })},
 		{"SANDBOX_TLS_CERT", "", "A certificate chain in PEM; with SANDBOX_TLS_KEY it serves HTTPS.", true, into(text, func(c *Config) *string { return &c.Server.TLSCert })},

@@ -27,12 +27,14 @@ const (
 
 // grammar is the command line of sandbox-server.
 type grammar struct {
-	Serve       struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM; what it heeds is in the environment (docs/SERVER.md)."`
+	Serve       struct{}  `cmd:"" default:"1" help:"Serve, until SIGTERM (docs/SERVER.md)."`
 	Keys        keysVerbs `cmd:"" help:"The keys that callers show."`
 	Usage       usageVerb `cmd:"" help:"What tenants have run, by day."`
 	Warm        struct{}  `cmd:"" help:"Prepare what the first runs would else wait for, such as Go's standard library, and exit."`
-	Healthcheck struct{}  `cmd:"" help:"Ask the server of this environment whether it would accept a run; exit code 1 if not."`
+	Healthcheck struct{}  `cmd:"" help:"Ask the server of this environment whether programs can be run there; exit code 1 if not."`
 	Version     struct{}  `cmd:"" help:"Print the version."`
+
+	Settings kong.Plugins `embed:""`
 }
 
 // Command is one call of sandbox-server.
@@ -60,7 +62,8 @@ func (c Command) Main(args []string) int {
 type usageError struct{ error }
 
 func (c Command) run(args []string) (err error) {
-	var g grammar
+	set := newSettings()
+	g := grammar{Settings: kong.Plugins{set.values.Interface()}}
 	helped := false // kong asks to exit after it has printed the help, and then goes on
 	parser, err := kong.New(&g, kong.Name("sandbox-server"), kong.Description("Runs untrusted programs for callers over HTTP."),
 		kong.Writers(c.Stdout, c.Stderr), kong.Exit(func(int) { helped = true }))
@@ -78,7 +81,7 @@ func (c Command) run(args []string) (err error) {
 		_, err := fmt.Fprintln(c.Stdout, c.version())
 		return err
 	}
-	cfg, err := config.LoadStrict(c.Environ)
+	cfg, err := config.LoadStrict(append(set.environ(), c.Environ...))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -129,6 +132,9 @@ func (c Command) serve(cfg config.Config) error {
 			log.Warn("the last traces were not sent", "error", err.Error())
 		}
 	}()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // before there are keys to read: it would end who is starting
+	defer signal.Stop(hangups)
 	d, err := New(ctx, cfg, c.version(), log)
 	if err != nil {
 		return err
@@ -136,7 +142,7 @@ func (c Command) serve(cfg config.Config) error {
 	if d.FirstKey != "" {
 		fmt.Fprintf(c.Stderr, "sandbox-server: there was no key, so here is one. It is shown this once:\n%s\n", d.FirstKey)
 	}
-	defer d.reloadOnHangup()()
+	d.watching.Go(func() { d.reloadAt(hangups) })
 	return d.Serve(ctx)
 }
 
@@ -145,19 +151,14 @@ func (c Command) sets(name string) bool {
 	return slices.ContainsFunc(c.Environ, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 }
 
-// reloadOnHangup reads the keys anew at each SIGHUP, until stop is called.
-func (d *Daemon) reloadOnHangup() (stop func()) {
-	hangups, done := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(hangups, syscall.SIGHUP)
-	go func() {
-		for {
-			select {
-			case <-hangups:
-				d.Reload()
-			case <-done:
-				return
-			}
+// reloadAt reads the keys anew at each SIGHUP, while the server lives.
+func (d *Daemon) reloadAt(hangups <-chan os.Signal) {
+	for {
+		select {
+		case <-hangups:
+			d.Reload()
+		case <-d.watched.Done():
+			return
 		}
-	}()
-	return func() { signal.Stop(hangups); close(done) }
+	}
 }

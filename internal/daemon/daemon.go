@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -57,8 +58,10 @@ type Daemon struct {
 	FirstKey string
 
 	cfg      config.Config
+	version  string
 	log      *slog.Logger
 	runtime  sandbox.Runtime
+	warnings []string // of what was asked for and is not there
 	store    *store.Store
 	kept     *kept.Store
 	keys     *auth.Authenticator // nil without keys
@@ -73,8 +76,12 @@ type Daemon struct {
 
 // New opens everything that the configuration names and listens, but does not
 // answer yet. What an earlier life left behind is gone when it returns.
+//
+// The order is not free: an earlier life's containers would be taken for this one's,
+// nobody gets a sandbox that was not looked at, and a key is made when nothing can fail
+// any more, since it is shown once.
 func New(ctx context.Context, cfg config.Config, version string, log *slog.Logger) (_ *Daemon, err error) {
-	d := &Daemon{cfg: withCeilings(cfg), log: log}
+	d := &Daemon{cfg: withCeilings(cfg), version: version, log: log}
 	d.watched, d.unwatch = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -84,49 +91,62 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 	if err := checkTLS(cfg.Server); err != nil {
 		return nil, &usageError{err}
 	}
-	if err := d.reclaim(); err != nil {
-		return nil, err
+	for _, step := range []func(context.Context) error{
+		d.reclaim, d.openStore, d.openRuntime, d.inspect, d.openServer, d.listen, d.markLost, d.makeKey,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
 	}
-	if err := d.openStore(ctx); err != nil {
-		return nil, err
+	return d, nil
+}
+
+func (d *Daemon) openRuntime(ctx context.Context) (err error) {
+	d.runtime, d.warnings, err = engine.Open(ctx, d.cfg, engine.Runtimes(ctx, d.cfg, engine.Options{Getenv: os.Getenv, Notify: d.note}))
+	for _, w := range d.warnings {
+		d.log.Warn(w)
 	}
-	var warnings []string
-	if d.runtime, warnings, err = engine.Open(ctx, cfg, engine.Runtimes(ctx, cfg, engine.Options{Getenv: os.Getenv, Notify: d.note})); err != nil {
-		return nil, err
-	}
-	for _, w := range warnings {
-		log.Warn(w)
-	}
-	if err := d.inspect(ctx); err != nil {
-		return nil, err
-	}
-	conf := engine.Executor(d.cfg, d.runtime.Name(), os.Getenv, warnings, d.note)
+	return err
+}
+
+// executorConfig is how programs are run for strangers.
+func (d *Daemon) executorConfig(l capacity.Limits) executor.Config {
+	conf := engine.Executor(d.cfg, d.runtime.Name(), os.Getenv, d.warnings, d.note)
 	if conf.Images == nil && d.runtime.Name() != "local" && d.runtime.Name() != "oci" {
 		conf.Images = []string{} // what else an engine has is none of the callers' business
 	}
-	conf.Told = engine.Told(cfg, os.Getenv)
+	conf.Told = engine.Told(d.cfg, os.Getenv)
 	conf.Heartbeat = heartbeat
 	conf.OutputCeilingBytes = max(maxOutput, d.cfg.MaxOutputBytes)
 	conf.Ceilings.OpenFiles = openFiles()
+	conf.Warm = d.warm(l)
+	return conf
+}
+
+func (d *Daemon) openServer(ctx context.Context) error {
 	limits, err := limits(d.cfg)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	conf.Warm = d.warm(limits)
+	if compile := d.cfg.CompileMemoryBytes; compile > limits.MemoryBytes {
+		d.log.Warn("nothing can be compiled or installed here: lower SANDBOX_COMPILE_MEMORY_MB or raise SANDBOX_TOTAL_MEMORY_MB", "takes_mb", compile>>20, "granted_mb", limits.MemoryBytes>>20)
+	}
+	conf := d.executorConfig(limits)
 	containers, err := d.containers(conf)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.executor = executor.New(d.runtime, conf)
 	d.server, err = server.New(ctx, server.Options{
 		Containers: containers,
-		Executor:   d.executor, Runtime: d.runtime, Ledger: capacity.New(limits), Log: log, Version: version,
-		Keys: d.keys, Store: d.store, Isolation: cfg.Isolation, Imports: conf.Imports,
-		MaxBodyBytes: cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !cfg.Server.Insecure,
+		Executor:   d.executor, Runtime: d.runtime, Ledger: capacity.New(limits), Log: d.log, Version: d.version,
+		Keys: d.keys, Store: d.store, Isolation: d.cfg.Isolation, Imports: conf.Imports,
+		MaxBodyBytes: d.cfg.Server.MaxBodyBytes, LoopbackOnly: d.keys == nil && !d.cfg.Server.Insecure,
 	})
-	if err != nil {
-		return nil, err
-	}
+	return err
+}
+
+func (d *Daemon) listen(ctx context.Context) (err error) {
 	headers := headerTimeout
 	if fault.Off("limit", "headers") {
 		headers = time.Hour
@@ -135,16 +155,23 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 		Handler: d.server, ReadHeaderTimeout: headers, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ConnContext: withPeer,
 		HTTP2:       &http.HTTP2Config{WriteByteTimeout: stalled},
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
+		ErrorLog:    slog.NewLogLogger(d.log.Handler(), slog.LevelDebug), // what clients do wrong is no error of ours
 	}
-	d.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address(cfg.Server))
-	return d, err
+	at := address(d.cfg.Server)
+	d.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", at)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("another program listens on %s: end it, or choose another SANDBOX_PORT", at)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s, which SANDBOX_ADDR and SANDBOX_PORT name: %w", at, err)
+	}
+	return nil
 }
 
 // note says what takes long.
 func (d *Daemon) note(message string) { d.log.Info(message) }
 
-func (d *Daemon) reclaim() error {
+func (d *Daemon) reclaim(context.Context) error {
 	removed, err := engine.ReclaimHere()
 	if err != nil {
 		return fmt.Errorf("cannot remove what an earlier life left: %w", err)
@@ -280,6 +307,9 @@ func (d *Daemon) close() error {
 	var errs []error
 	if d.http != nil {
 		errs = append(errs, d.http.Close())
+	}
+	if d.listener != nil {
+		_ = d.listener.Close() // which has been, if it served
 	}
 	d.unwatch()
 	d.watching.Wait()

@@ -16,7 +16,7 @@ import (
 const healthTimeout = 8 * time.Second
 
 // healthcheck asks the server that the configuration describes whether it would
-// accept a run. It is for container images, which need no HTTP client then.
+// run programs. It is for container images, which need no HTTP client then.
 func (c Command) healthcheck(cfg config.Config) error {
 	url, err := readyURL(cfg.Server)
 	if err != nil {

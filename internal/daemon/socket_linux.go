@@ -43,17 +43,23 @@ func unixListener(ctx context.Context, path string) (net.Listener, error) {
 	}
 	defer root.Close()
 	dialer := net.Dialer{Timeout: time.Second}
-	if conn, err := dialer.DialContext(ctx, "unix", path); err == nil {
+	switch conn, err := dialer.DialContext(ctx, "unix", path); {
+	case err == nil:
 		_ = conn.Close()
 		return nil, errors.New("another server has it")
-	}
-	if info, err := root.Lstat(name); err == nil {
-		if info.Mode().Type() != fs.ModeSocket {
-			return nil, errors.New("something that is no socket is there")
+	case errors.Is(err, unix.ECONNREFUSED):
+		info, err := root.Lstat(name)
+		if err == nil && info.Mode().Type() != fs.ModeSocket {
+			err = errors.New("something that is no socket is there")
 		}
-		if err := root.Remove(name); err != nil { // of a server that was killed
+		if err == nil {
+			err = root.Remove(name) // of a server that was killed
+		}
+		if err != nil {
 			return nil, err
 		}
+	case !errors.Is(err, fs.ErrNotExist): // such as a server that is too busy to take us
+		return nil, err
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {

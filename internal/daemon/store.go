@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,13 +15,6 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	if d.store, err = store.Open(ctx, store.Options{Dir: d.cfg.DataDir, Log: d.log}); err != nil {
 		return err
 	}
-	lost, err := d.store.MarkLost(ctx)
-	if err != nil {
-		return err
-	}
-	if lost > 0 {
-		d.log.Warn("runs of an earlier life were lost", "runs", lost)
-	}
 	d.watching.Go(func() { d.prune(d.watched) })
 	if d.cfg.Server.Insecure {
 		return nil
@@ -28,29 +22,45 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	return d.openKeys(ctx)
 }
 
-// openKeys opens the keys, if there are any. A server that others can reach never
-// stands open: where nobody has made a key, its first start does.
+// markLost ends the lines of runs that an earlier life has not ended. Who cannot listen may be
+// beside one that lives.
+func (d *Daemon) markLost(ctx context.Context) error {
+	lost, err := d.store.MarkLost(ctx)
+	if lost > 0 {
+		d.log.Warn("runs of an earlier life were lost", "runs", lost)
+	}
+	return err
+}
+
+// openKeys opens the keys. A server that others can reach never stands open: where
+// nobody has made a key, makeKey does.
 func (d *Daemon) openKeys(ctx context.Context) error {
 	c := d.cfg.Server
 	keys, err := auth.Open(ctx, auth.Options{Store: d.store, Dir: d.cfg.DataDir, Key: c.APIKey, KeysFile: c.APIKeysFile, Log: d.log})
-	if err != nil {
+	if _, mistaken := errors.AsType[*auth.ConfigError](err); mistaken {
 		return &usageError{err}
 	}
-	if keys.Size() == 0 {
-		if loopback(c.Addr) {
-			d.log.Info("there are no keys: everybody on this machine may run programs here, and nobody else")
-			return nil
-		}
-		if d.FirstKey, _, err = auth.NewKeys(d.store, d.cfg.DataDir).Create(ctx, auth.NewKey{Tenant: auth.DefaultTenant, Name: "first"}); err != nil {
-			return fmt.Errorf("cannot make a first key: %w", err)
-		}
-		if err := keys.Reload(ctx); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
+	}
+	if keys.Size() == 0 && loopback(c.Addr) {
+		d.log.Info("there are no keys: everybody on this machine may run programs here, and nobody else")
+		return nil
 	}
 	d.keys = keys
 	d.watching.Go(func() { keys.Watch(d.watched) })
 	return nil
+}
+
+// makeKey makes the first key of a server that others can reach, where there is none.
+func (d *Daemon) makeKey(ctx context.Context) (err error) {
+	if d.keys == nil || d.keys.Size() > 0 {
+		return nil
+	}
+	if d.FirstKey, _, err = auth.NewKeys(d.store, d.cfg.DataDir).Create(ctx, auth.NewKey{Tenant: auth.DefaultTenant, Name: "first"}); err != nil {
+		return fmt.Errorf("cannot make a first key: %w", err)
+	}
+	return d.keys.Reload(ctx)
 }
 
 // Reload reads the keys anew. A file with an error changes nothing.

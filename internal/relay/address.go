@@ -21,9 +21,9 @@ func (n network) contains(p netip.Prefix) bool {
 func closed(prefix, what string) network { return network{netip.MustParsePrefix(prefix), what} }
 
 const (
-	metadata = "a service that tells this machine's secrets"
-	private  = "a private network"
-	special  = "a network for special use"
+	metadata = "the cloud's metadata service, which gives out this machine's credentials"
+	private  = "in a private network"
+	special  = "in a network for special use"
 )
 
 // special4and6 are the IANA special-purpose registries for IPv4 and IPv6, and
@@ -42,7 +42,7 @@ var special4and6 = []network{
 
 	closed("0.0.0.0/8", "this host"),
 	closed("10.0.0.0/8", private),
-	closed("100.64.0.0/10", "a provider's own network"),
+	closed("100.64.0.0/10", "in a provider's own network"),
 	closed("127.0.0.0/8", "this host's loopback"),
 	closed("169.254.0.0/16", "link-local"),
 	closed("172.16.0.0/12", private),

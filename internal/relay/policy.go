@@ -125,9 +125,9 @@ func (p *Policy) checkAddress(to netip.AddrPort, named bool, own []netip.Prefix)
 	}
 	switch {
 	case len(closed) > 0 && named: // an address that the host's resolver alone may know
-		return refuse("its address is %s, which has to be allowed by address", closed[0])
+		return refuse("its address is %s; to allow it, name the address itself", closed[0])
 	case len(closed) > 0:
-		return refuse("%s is %s, which has to be allowed by address", address, closed[0])
+		return refuse("%s is %s; to allow it, name the address itself", address, closed[0])
 	}
 	if named || p.full || fault.Off("relay", "allow-list") {
 		return nil

@@ -89,9 +89,9 @@ func TestProxyIsNotAsked(t *testing.T) {
 		want  string
 	}{
 		{Rules{Full: true}, "local.test", 443, "its address is this host's loopback"},
-		{Rules{Full: true}, "mixed.test", 443, "its address is a private network"},
+		{Rules{Full: true}, "mixed.test", 443, "its address is in a private network"},
 		{Rules{Full: true}, "unknown.test", 443, "left to the proxy"},
-		{Rules{Full: true}, "10.0.0.1", 443, "10.0.0.1 is a private network"},
+		{Rules{Full: true}, "10.0.0.1", 443, "10.0.0.1 is in a private network"},
 		{Rules{Allow: []string{"public.test:80"}}, "public.test", 443, "other ports"},
 		{Rules{Allow: []string{"local.test:80"}}, "local.test", 80, "its address is this host's loopback"}, // directly
 	} {

@@ -228,14 +228,14 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{"93.184.216.34", 443, "connection to 93.184.216.34:443 refused: the address is not in the allow-list"},
-		{"::ffff:10.0.0.1", 443, "connection to 10.0.0.1:443 refused: 10.0.0.1 is a private network"},
+		{"::ffff:10.0.0.1", 443, "connection to 10.0.0.1:443 refused: 10.0.0.1 is in a private network"},
 		{"127.0.0.1", port, "127.0.0.1 is this host's loopback"},
 		{"198.18.200.200", 80, "no name has this address"},
 		{"server.test", port + 1, "the allow-list has other ports of it"},
 		{"server.test", port, "its address is this host's loopback"},
-		{"other.test", port, "connection to other.test:%d refused: its address is this host's loopback, which has to be allowed by address"},
+		{"other.test", port, "connection to other.test:%d refused: its address is this host's loopback; to allow it, name the address itself"},
 		{"mapped.test", port, "its address is this host's loopback"},
-		{"both.test", port, "its address is a private network"},
+		{"both.test", port, "its address is in a private network"},
 	} {
 		want := strings.Replace(c.want, "%d", fmt.Sprint(port), 1)
 		report := b.refused(b.dial(c.host, c.port))
@@ -308,7 +308,7 @@ func TestFailureAndRefusal(t *testing.T) {
 	config.Resolver.(*book).set("server.test", "127.0.0.1 10.0.0.1")
 	b := newRig(t, config)
 	report := b.refused(b.dial("server.test", port))
-	if len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "its address is a private network") || len(report.Failures) > 0 {
+	if len(report.Violations) != 1 || !strings.Contains(report.Violations[0], "its address is in a private network") || len(report.Failures) > 0 {
 		t.Errorf("%+v", report)
 	}
 }

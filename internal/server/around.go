@@ -102,7 +102,7 @@ func (s *Server) foreign(r *http.Request) error {
 	}
 	if !loopbackName(r.Host) {
 		return &api.Problem{Type: wire.TypeForbidden, Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("host %.80q is no loopback name, and this server has no keys", r.Host)}
+			Detail: fmt.Sprintf("this server has no keys, so it answers as localhost, 127.0.0.1 or [::1] alone, and not as %.80q: call it by one of these, or have it ask for a key (sandbox-server keys create TENANT, and a new start)", r.Host)}
 	}
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -110,7 +110,7 @@ func (s *Server) foreign(r *http.Request) error {
 	}
 	if u, err := url.Parse(origin); err != nil || u.Host != r.Host {
 		return &api.Problem{Type: wire.TypeForbidden, Status: http.StatusForbidden,
-			Detail: fmt.Sprintf("origin %.80q is another site", origin)}
+			Detail: fmt.Sprintf("web pages of other sites, such as %.80q, may not call a server without keys", origin)}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"sync"
@@ -75,6 +76,9 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	waiting, waited := tracer().Start(ctx, "queue")
 	grant, err := s.place(waiting, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
 	waited.End()
+	if never, ok := errors.AsType[*capacity.TooLargeError](err); ok && never.Bytes > admitted.Limits().MemoryBytes {
+		return compilersDoNotFit(never)
+	}
 	if err != nil {
 		return err
 	}
@@ -85,6 +89,14 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 		charged.Spend(used(result))
 		charged.Release()
 	})
+}
+
+// compilersDoNotFit refuses a run for memory that it is not the caller's to choose.
+func compilersDoNotFit(never *capacity.TooLargeError) *api.Problem {
+	p := wire.Invalid(api.ProblemError{Detail: fmt.Sprintf("this server cannot compile or install anything: that takes %d MiB of memory (SANDBOX_COMPILE_MEMORY_MB), "+
+		"and all runs together are granted %d MiB (SANDBOX_TOTAL_MEMORY_MB); its operator can lower the one or raise the other", never.Bytes>>20, never.Limit>>20)})
+	p.Type = wire.TypeUnsupported
+	return p
 }
 
 // place waits for a place, unless the server has begun to shut down while the request arrived,

@@ -43,7 +43,7 @@ func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
 	s.answer(w, http.StatusOK, "application/json", map[string]string{"status": "ok"})
 }
 
-// ready answers 200 when a run would be accepted.
+// ready answers 200 when programs can be run here, however busy it is.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()

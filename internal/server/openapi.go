@@ -34,7 +34,7 @@ func (s *Server) openAPI(registry huma.Registry) ([]byte, error) {
 		"/execute":      {Post: d.execute(s.decoder.Schema())},
 		"/health":       {Get: d.plain("health", "What the server can run and how busy it is.", reflect.TypeFor[api.Health](), http.StatusOK, http.StatusServiceUnavailable)},
 		"/livez":        {Get: d.plain("livez", "The process answers.", nil, http.StatusOK)},
-		"/readyz":       {Get: d.plain("readyz", "A run would be accepted.", nil, http.StatusOK, http.StatusServiceUnavailable)},
+		"/readyz":       {Get: d.plain("readyz", "Programs can be run here, however busy it is.", nil, http.StatusOK, http.StatusServiceUnavailable)},
 		"/metrics":      {Get: d.secured(d.plain("metrics", "Figures for Prometheus.", nil, http.StatusOK))},
 		"/v1/languages": {Get: d.secured(d.plain("languages", "The languages, with their versions.", reflect.TypeFor[api.Languages](), http.StatusOK))},
 	}

@@ -42,10 +42,15 @@ func (e *Error) Error() string {
 type ConnectionError struct {
 	// Server is the URL of [New].
 	Server string
-	Err    error
+	// Began tells that the answer had begun: the program may have run.
+	Began bool
+	Err   error
 }
 
 func (e *ConnectionError) Error() string {
+	if e.Began {
+		return fmt.Sprintf("the answer of %s broke off before the result: %v", e.Server, e.Err)
+	}
 	return fmt.Sprintf("no answer from %s: %v", e.Server, e.Err)
 }
 func (e *ConnectionError) Unwrap() error { return e.Err }
@@ -63,15 +68,16 @@ func (e *RequestError) Error() string { return e.Pointer + ": " + e.Detail }
 // run and make up its results.
 var ErrUntrusted = errors.New("its socket is served by another user")
 
-// broken is the error of a connection. When it was ctx that ended it, ctx says so.
-func (c *Client) broken(ctx context.Context, err error) error {
+// broken is the error of a connection, with an answer that had begun or without one. When it
+// was ctx that ended it, ctx says so.
+func (c *Client) broken(ctx context.Context, began bool, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err // without method and address, which we say ourselves
 	}
-	return &ConnectionError{Server: c.server, Err: err}
+	return &ConnectionError{Server: c.server, Began: began, Err: err}
 }
 
 func (c *Client) tooLarge() error {

@@ -38,12 +38,12 @@ func (c *Client) decode(ctx context.Context, resp *http.Response, into any) erro
 	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.most)+1))
 	switch {
 	case err != nil:
-		return c.broken(ctx, err)
+		return c.broken(ctx, true, err)
 	case len(text) > c.most:
-		return c.broken(ctx, c.tooLarge())
+		return c.broken(ctx, true, c.tooLarge())
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return c.broken(ctx, err)
+		return c.broken(ctx, true, err)
 	}
 	return nil
 }

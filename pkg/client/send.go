@@ -56,7 +56,7 @@ func (c *Client) post(ctx context.Context, req api.Request, accept string) (*htt
 func (c *Client) send(ctx context.Context, method, path string, b body, accept string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base.JoinPath(path).String(), bytes.NewReader(b.content))
 	if err != nil {
-		return nil, c.broken(ctx, err)
+		return nil, c.broken(ctx, false, err)
 	}
 	r.Header.Set("Accept", accept)
 	if b.kind != "" {
@@ -70,7 +70,7 @@ func (c *Client) send(ctx context.Context, method, path string, b body, accept s
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.broken(ctx, err)
+		return nil, c.broken(ctx, false, err)
 	}
 	return resp, nil
 }

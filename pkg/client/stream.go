@@ -52,5 +52,5 @@ func (c *Client) cutOff(ctx context.Context, lines *bufio.Scanner, err error) er
 	case cause != nil:
 		err = cause
 	}
-	return c.broken(ctx, err)
+	return c.broken(ctx, true, err)
 }

@@ -45,7 +45,7 @@ func TestBrokenStreams(t *testing.T) {
 				seen++
 				return nil
 			})
-			if mustFail[*client.ConnectionError](t, err); !strings.Contains(err.Error(), c.why) {
+			if mustFail[*client.ConnectionError](t, err); !strings.Contains(err.Error(), "broke off before the result: ") || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("%v, want %s", err, c.why)
 			}
 			if want := min(len(c.text), 1); seen != want {

@@ -100,8 +100,8 @@ func counts(t *testing.T, p bench.Program, bound bounds) {
 		{"bytes that calls copied to the kernel or from it", moved, bound.moved},
 	} {
 		table += fmt.Sprintf("| %s | %.0f | %.0f |\n", c.what, c.got, c.most)
-		if c.got > c.most {
-			t.Errorf("%s: %.0f for each run, and at most %.0f were expected", c.what, c.got, c.most)
+		if !(c.got > c.most/4 && c.got <= c.most) { // which NaN is not, either
+			t.Errorf("%s: %.0f for each run, and at most %.0f were expected, and more than a quarter of that", c.what, c.got, c.most)
 		}
 	}
 	report(t, "What a run of "+p.Name+" takes", table)

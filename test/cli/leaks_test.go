@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -43,7 +45,7 @@ func leftovers() (found []string) {
 		}
 		return nil
 	})
-	for _, pattern := range []string{"/tmp/sandbox-run-i*", "/run/sandbox-run/*", filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "sandbox-run/*")} {
+	for _, pattern := range []string{filepath.Join(os.TempDir(), "sandbox-run-i*"), "/run/sandbox-run/*", filepath.Join(os.Getenv("XDG_RUNTIME_DIR"), "sandbox-run/*")} {
 		paths, _ := filepath.Glob(pattern)
 		for _, p := range paths {
 			found = append(found, "file "+p)
@@ -151,31 +153,48 @@ func disturbedRun(t *testing.T, i int) {
 	}
 }
 
+// A signal ends a run at any moment and leaves nothing behind; a second one changes nothing.
 func TestSignals(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal
+		twice  bool
 		code   int
-	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
-		t.Run(c.signal.String(), func(t *testing.T) {
-			for _, wait := range []int{0, 2, 5, 8, 12, 20, 40, 80} { // milliseconds
-				cmd := invocation{user: user{self: true}, args: []string{"--lang", "bash", "--code", "trap '' TERM; setsid sleep 1000 & sleep 1000"}}.command(t.Context())
-				if err := cmd.Start(); err != nil {
+	}{{syscall.SIGINT, false, 130}, {syscall.SIGTERM, false, 143}, {syscall.SIGINT, true, 130}} {
+		t.Run(fmt.Sprintf("%v, twice: %v", c.signal, c.twice), func(t *testing.T) {
+			const up = -1
+			for _, wait := range []int{0, 2, 5, 8, 12, 20, 40, 80, up} { // milliseconds, or until the program runs
+				cmd := invocation{user: user{self: true}, args: []string{"--lang", "bash", "--code", "trap '' TERM; setsid sleep 1000 & echo up; sleep 1000"}}.command(t.Context())
+				out, err := cmd.StdoutPipe()
+				if err == nil {
+					err = cmd.Start()
+				}
+				if err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(time.Duration(wait) * time.Millisecond)
+				said := make([]byte, 3)
+				if wait == up {
+					_, _ = io.ReadFull(out, said) // what it did not say, the exit code tells
+				}
+				time.Sleep(time.Duration(max(wait, 0)) * time.Millisecond)
 				_ = cmd.Process.Signal(c.signal)
+				if c.twice {
+					time.Sleep(3 * time.Millisecond) // two that wait are one
+					_ = cmd.Process.Signal(c.signal)
+				}
+				rest, _ := io.ReadAll(out)
 				_ = cmd.Wait()
-				// Before main is reached, which a busy machine can delay, the
-				// signal's own action ends the process: a shell shows the same
-				// code, and nothing was made yet.
+				// Before main is reached, which a busy machine can delay, and after its end
+				// the signal's own action ends the process: a shell shows the same code.
 				status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-				early := wait < 20 && status.Signaled() && status.Signal() == c.signal
-				if code := cmd.ProcessState.ExitCode(); code != c.code && !early {
-					t.Errorf("after %v ms: exit code %d, want %d", int64(wait), code, c.code)
+				own := status.Signaled() && status.Signal() == c.signal && (c.twice || wait != up && len(rest) == 0)
+				if code := cmd.ProcessState.ExitCode(); code != c.code && !own {
+					t.Errorf("after %d ms: %v, want exit code %d", wait, cmd.ProcessState, c.code)
+				}
+				if noLeftovers(t); t.Failed() {
+					sandboxRun(t, "gc")
+					t.Fatalf("after %d ms", wait)
 				}
 			}
-			sandboxRun(t, "gc")
-			noLeftovers(t)
 		})
 	}
 }

@@ -41,6 +41,9 @@ func newWorld(t *testing.T, level sandbox.Level, book relaytest.Names) *world {
 	if inContainer != "" && level == sandbox.LevelFull {
 		t.Skip("an unprivileged container has no isolation full")
 	}
+	if level == sandbox.LevelFull && os.Geteuid() != 0 && exec.Command("/usr/bin/unshare", "--user", "--net", "/bin/true").Run() != nil {
+		t.Skip("ordinary users of this host have no namespaces")
+	}
 	w := &world{level: level, Greeter: relaytest.NewGreeter(t)}
 	rt, err := local.New(local.Options{RuntimeDir: t.TempDir(), Resolver: book})
 	if err != nil {
@@ -81,7 +84,7 @@ func (w *world) run(t *testing.T, req executor.Request) api.Result {
 	}
 	r, err := w.Run(t.Context(), req, nil)
 	var input *executor.InputError
-	if errors.As(err, &input) && input.Kind != executor.InputInvalid {
+	if errors.As(err, &input) && (input.Kind == executor.InputUnknownLanguage || input.Kind == executor.InputNoToolchain) {
 		t.Skip(err)
 	}
 	if err != nil {
@@ -205,15 +208,15 @@ var attempts = []struct {
 	{"another port", `connect("allowed.test", 1)`, "ConnectionResetError\n", "connection to allowed.test:1 refused: the allow-list has other ports of it"},
 	{"another name", `connect("denied.test", PORT)`, "gaierror\n", "name denied.test refused: it is not in the allow-list"},
 	{"an address", `connect("93.184.216.34", 443)`, "ConnectionResetError\n", "connection to 93.184.216.34:443 refused: the address is not in the allow-list"},
-	{"the cloud's secrets", `connect("169.254.169.254", 80)`, "ConnectionResetError\n", "connection to 169.254.169.254:80 refused: 169.254.169.254 is a service that tells this machine's secrets"},
+	{"the cloud's secrets", `connect("169.254.169.254", 80)`, "ConnectionResetError\n", "connection to 169.254.169.254:80 refused: 169.254.169.254 is the cloud's metadata service, which gives out this machine's credentials"},
 	{"link-local", `connect("169.254.1.1", 80)`, "ConnectionResetError\n", "connection to 169.254.1.1:80 refused: 169.254.1.1 is link-local"},
-	{"a private network", `connect("10.0.0.1", PORT)`, "ConnectionResetError\n", "10.0.0.1 is a private network"},
+	{"a private network", `connect("10.0.0.1", PORT)`, "ConnectionResetError\n", "10.0.0.1 is in a private network"},
 	{"an unused address for names", `connect("198.18.200.200", PORT)`, "ConnectionResetError\n", "no name has this address"},
 	{"the host's loopback on another port", `connect("host.docker.internal", OTHER)`, "ConnectionResetError\n", "refused: its address is this host's loopback"},
 	{"a name that leads to the host's loopback", `connect("rebound.test", OTHER)`, "ConnectionResetError\n", "refused: its address is this host's loopback"},
-	{"a name that leads to the cloud's secrets", `connect("meta.test", 80)`, "ConnectionResetError\n", "connection to meta.test:80 refused: its address is a service"},
+	{"a name that leads to the cloud's secrets", `connect("meta.test", 80)`, "ConnectionResetError\n", "connection to meta.test:80 refused: its address is the cloud's metadata service"},
 	{"its own loopback", `connect("127.0.0.1", OTHER)`, "", ""},
-	{"IPv4 in IPv6", `connect("::ffff:10.0.0.1", 22)`, "ConnectionResetError\n", "10.0.0.1 is a private network"},
+	{"IPv4 in IPv6", `connect("::ffff:10.0.0.1", 22)`, "ConnectionResetError\n", "10.0.0.1 is in a private network"},
 	{"IPv6", `connect("2606:4700:4700::1111", 443)`, "", "tcp to [2606:4700:4700::1111]:443 refused: only TCP and name queries leave the sandbox"},
 	{"the loopback of IPv6", `connect("::1", PORT)`, "", ""},
 	{"data in a name", `ask(1, "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0.t.denied.test")`, "code 5\n", "name c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0.t.denied.test refused"},
@@ -363,8 +366,8 @@ func TestNetworkFlags(t *testing.T) {
 		"two named":         {[]string{"--allow", "localhost:" + w.Port, "--allow=localhost:" + other.Port}, []string{own, its}, "hello " + own + "hello " + its, nil},
 		"named beside full": {[]string{"--network", "full", "--allow", "127.0.0.0/8"}, []string{own}, "hello " + own, nil},
 		"another port":      {[]string{"--network", "allowlist", "--allow", "localhost:" + w.Port}, []string{its}, "ConnectionResetError\n", []string{"connection to " + its + " refused: its address is this host's loopback"}},
-		"nothing named":     {[]string{"--network", "allowlist"}, []string{own, "10.0.0.1:1"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "10.0.0.1 is a private network"}},
-		"full":              {[]string{"--network", "full"}, []string{own, "169.254.169.254:80"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "a service that tells this machine's secrets"}},
+		"nothing named":     {[]string{"--network", "allowlist"}, []string{own, "10.0.0.1:1"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "10.0.0.1 is in a private network"}},
+		"full":              {[]string{"--network", "full"}, []string{own, "169.254.169.254:80"}, "gaierror\nConnectionResetError\n", []string{"name host.docker.internal refused", "the cloud's metadata service, which gives out this machine's credentials"}},
 		"names alone":       {[]string{"--allow-dns"}, []string{"93.184.216.34:80"}, "ConnectionResetError\n", []string{"the address is not in the allow-list"}},
 		"none":              {nil, []string{own}, "gaierror\n", nil},
 	} {
@@ -442,7 +445,7 @@ func TestNetworkAsOrdinaryUser(t *testing.T) {
 	}
 	passed, skipped := strings.Count(string(out), "--- PASS"), strings.Count(string(out), "--- SKIP")
 	t.Logf("%d passed, %d skipped", passed, skipped)
-	if passed == 0 {
-		t.Errorf("nothing passed:\n%s", out)
+	if _, err := os.Stat("/usr/bin/python3"); err == nil && !strings.Contains(string(out), "--- PASS: TestNetworkUDP/restricted ") {
+		t.Errorf("what needs nothing but Python did not pass:\n%s", out)
 	}
 }

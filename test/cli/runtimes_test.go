@@ -2,14 +2,12 @@ package cli
 
 import (
 	"flag"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
@@ -66,42 +64,16 @@ func anotherServer(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s, err := testenv.Launch(program, nil, "SANDBOX_DATA_DIR="+dir, "SANDBOX_WARM=auto")
 	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd := exec.Command(program)
-	cmd.Env = testenv.Environ("SANDBOX_PORT="+port, "SANDBOX_DATA_DIR="+dir)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	ready := func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
+		if err := s.Stop(); err != nil {
+			t.Error(err)
 		}
-		return err == nil
-	}
-	if !testenv.Within(time.Minute, ready) {
-		text, _ := os.ReadFile(log.Name())
-		t.Fatalf("the other server does not answer: %s", text)
-	}
-	return "http://" + address
+	})
+	return s.URL
 }
 
 // installed skips where a program is not there that the user needs.

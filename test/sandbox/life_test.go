@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -173,8 +172,11 @@ func TestQueue(t *testing.T) {
 func TestMemoryIsGranted(t *testing.T) {
 	s := started(t, "SANDBOX_TOTAL_MEMORY_MB=600", "SANDBOX_MAX_CONCURRENT=10", "SANDBOX_COMPILE_MEMORY_MB=1000")
 	s.execute(t, `{"code":"1","limits":{"memory_mb":601}}`).problem(t, 422)
-	if p := s.execute(t, `{"code":"int main(){}","language":"c"}`).problem(t, 422); !strings.Contains(p.Detail, "1000 MiB") {
+	if p := s.execute(t, `{"code":"int main(){}","language":"c"}`).problem(t, 422); !strings.Contains(p.Detail, "1000 MiB of memory (SANDBOX_COMPILE_MEMORY_MB)") || strings.Contains(p.Detail, "memory_mb") {
 		t.Error(p.Detail)
+	}
+	if log := s.Logged(); !strings.Contains(log, "nothing can be compiled or installed here") {
+		t.Error(log)
 	}
 	done := make(chan answer, 1)
 	go func() { done <- s.execute(t, `{"language":"bash","code":"sleep 2","limits":{"memory_mb":500}}`) }()
@@ -239,12 +241,12 @@ func TestCrashes(t *testing.T) {
 			t.Fatalf("round %d: %d processes of an old life", round, n)
 		}
 		now := inventory(t)
-		for end := time.Now().Add(2 * time.Second); round > 0 && !maps.Equal(now, idle) && time.Now().Before(end); now = inventory(t) {
+		for end := time.Now().Add(2 * time.Second); round > 0 && grown(idle, now) && time.Now().Before(end); now = inventory(t) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if round == 0 {
 			idle = now
-		} else if !maps.Equal(now, idle) {
+		} else if grown(idle, now) {
 			t.Fatalf("round %d: %v, and %v before there was an old life", round, now, idle)
 		}
 		if round > 0 && !strings.Contains(s.Logged(), fmt.Sprintf(`"runs":%d}`, runs)) {
@@ -272,10 +274,20 @@ func TestCrashes(t *testing.T) {
 	}
 	// What was killed may still be on its way out.
 	var after map[string]int
-	asBefore := func() bool { after = inventory(t); return maps.Equal(before, after) }
+	asBefore := func() bool { after = inventory(t); return !grown(before, after) }
 	if !testenv.Within(2*time.Second, asBefore) {
 		t.Errorf("before %v, after %v", before, after)
 	}
+}
+
+// grown tells whether there is more of anything: what others leave may go at any time.
+func grown(before, now map[string]int) bool {
+	for what, n := range now {
+		if n > before[what] {
+			return true
+		}
+	}
+	return false
 }
 
 // inventory counts what sandboxes are made of on this machine.
@@ -297,7 +309,7 @@ func inventory(t *testing.T) map[string]int {
 		}
 		return nil
 	})
-	for _, pattern := range []string{"/tmp/sandbox-run-i*", "/run/sandbox-run/i*"} {
+	for _, pattern := range []string{filepath.Join(os.TempDir(), "sandbox-run-i*"), "/run/sandbox-run/i*"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -456,24 +468,5 @@ func TestKeys(t *testing.T) {
 	until(t, "the key is worthless", func() bool { return s.execute(t, `{"code":"1"}`, bearer...).status == 401 })
 	if log := s.Logged(); strings.Contains(log, strings.TrimSpace(string(key))) || strings.Contains(log, "own-key") {
 		t.Error("a key is in the log")
-	}
-}
-
-// A server that others can reach makes itself a key, and shows it once.
-func TestFirstKey(t *testing.T) {
-	data := "SANDBOX_DATA_DIR=" + t.TempDir()
-	s := started(t, data, "SANDBOX_ADDR=0.0.0.0")
-	var key string
-	for line := range strings.Lines(s.Logged()) {
-		if strings.HasPrefix(line, "sbx_") {
-			key = strings.TrimSpace(line)
-		}
-	}
-	s.execute(t, `{"code":"1"}`).problem(t, 401)
-	if r := s.run(t, api.Request{Code: "print(1)"}, "X-API-Key", key); !r.Success {
-		t.Error(r.Message)
-	}
-	if again := started(t, data, "SANDBOX_ADDR=0.0.0.0"); strings.Contains(again.Logged(), "sbx_") {
-		t.Error("the second start shows a key")
 	}
 }

@@ -3,11 +3,16 @@ package sandbox
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,16 +20,28 @@ import (
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
-// Programs of this machine talk to the server over its socket, without a key:
-// the kernel says who they are.
-func TestUnixSocket(t *testing.T) {
-	path := "/run/sandbox-run/sock"
+// socket is where the shared server must listen, unless there is no place for a socket, such as
+// on a root to read. It skips where another server has it.
+func socket(t *testing.T) (path string, place bool) {
+	t.Helper()
+	path = "/run/sandbox-run/sock"
 	if dir := os.Getenv("XDG_RUNTIME_DIR"); os.Geteuid() != 0 && dir != "" {
 		path = filepath.Join(dir, "sandbox-run.sock")
 	}
-	if strings.Contains(shared.Logged(), "no unix socket") {
+	if strings.Contains(shared.Logged(), "another server has it") {
 		t.Skip("another server of this machine has the socket")
 	}
+	probe, err := os.CreateTemp(filepath.Dir(path), "probe-")
+	if err == nil {
+		probe.Close()
+		err = os.Remove(probe.Name())
+	}
+	return path, err == nil
+}
+
+// runOver has a server run a program, over a socket and without a key.
+func runOver(t *testing.T, path string) {
+	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o660 {
 		t.Fatalf("%v %v", info, err)
@@ -33,13 +50,53 @@ func TestUnixSocket(t *testing.T) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}}}
 	defer over.CloseIdleConnections()
-	resp, err := over.Post("http://any-name/execute", "application/json", strings.NewReader(`{"code":"print(1)"}`))
+	resp, err := over.Post("http://any-name/execute", "application/json", strings.NewReader(`{"language":"bash","code":"echo over"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != 200 {
-		t.Errorf("status %d", resp.StatusCode)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != 200 || decode[api.Result](t, body).Stdout != "over\n" {
+		t.Errorf("status %d: %s %v", resp.StatusCode, body, err)
+	}
+}
+
+// Programs of this machine talk to the server over its socket, without a key:
+// the kernel says who they are.
+func TestUnixSocket(t *testing.T) {
+	path, place := socket(t)
+	if !place {
+		t.Skip("there is no place for a socket")
+	}
+	runOver(t, path)
+}
+
+// So it is where there are keys. Who calls is a tenant by the number of the user.
+func TestUnixSocketNeedsNoKey(t *testing.T) {
+	dir := t.TempDir()
+	var as *syscall.Credential
+	if os.Geteuid() == 0 { // who has one socket, which is the shared server's
+		as = &syscall.Credential{Uid: 65534, Gid: 65534}
+		if err := errors.Join(os.Chown(dir, 65534, 65534), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := []string{"XDG_RUNTIME_DIR=" + dir, "HOME=" + dir, "SANDBOX_DATA_DIR=" + filepath.Join(dir, "data")}
+	server, err := testenv.Launch(binary, as, append(settings, "SANDBOX_API_KEY=an-operators-own-key")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	(&instance{server}).execute(t, `{"language":"bash","code":"echo in"}`).problem(t, 401)
+	runOver(t, filepath.Join(dir, "sandbox-run.sock"))
+	usage := exec.Command(binary, "usage", "--json")
+	usage.Dir, usage.Env, usage.SysProcAttr = "/", testenv.Environ(settings...), &syscall.SysProcAttr{Credential: as}
+	if out, err := usage.Output(); err != nil || !strings.Contains(string(out), fmt.Sprintf(`"tenant": "uid:%d"`, os.Geteuid())) {
+		t.Errorf("usage: %v %s", err, out)
 	}
 }
 

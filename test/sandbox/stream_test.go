@@ -152,7 +152,7 @@ func TestGoneClientEndsItsRun(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				body := `{"language":"bash","code":"trap '' TERM; while true; do sleep 1; done","timeout_seconds":100}`
+				body := `{"language":"bash","code":"trap '' TERM; while true; do sleep 1; done","timeout_seconds":300}`
 				_, _ = s.try(ctx, "POST", "/execute", strings.NewReader(body), "Content-Type", "application/json", "Accept", accept)
 			}()
 			until(t, "it runs", func() bool { return s.health(t).Load == 1 })
@@ -171,7 +171,7 @@ func TestSlowClientIsAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	body := `{"code":"while True: print('x' * 10000)","limits":{"stream_mb":1000},"timeout_seconds":100}`
+	body := `{"code":"while True: print('x' * 10000)","limits":{"stream_mb":1000},"timeout_seconds":300}`
 	if _, err := io.WriteString(conn, "POST /execute HTTP/1.1\r\nHost: localhost\r\nAccept: application/x-ndjson\r\nContent-Type: application/json\r\nContent-Length: "+jsonOf(t, len(body))+"\r\n\r\n"+body); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (s *instance) look() sample {
 		"mounts, server and helpers": float64(mounts),
 		"namespaces":                 float64(machine["namespaces"]),
 		"System V objects":           float64(testenv.Lines("/proc/sysvipc/shm") + testenv.Lines("/proc/sysvipc/sem") + testenv.Lines("/proc/sysvipc/msg")),
-		"files":                      float64(testenv.Entries(s.dir) + testenv.Entries("/tmp/sandbox-run-i*") + testenv.Entries("/run/sandbox-run")),
+		"files":                      float64(testenv.Entries(s.dir) + testenv.Entries(filepath.Join(os.TempDir(), "sandbox-run-i*")) + testenv.Entries("/run/sandbox-run")),
 		"heap, KiB":                  s.Metric("go_memstats_heap_alloc_bytes") / 1024,
 		"memory of the server, MiB":  resident(s.Cmd.Process.Pid),
 		"memory of the helpers, MiB": helpers,

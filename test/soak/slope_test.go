@@ -66,7 +66,7 @@ func judge(after []int, samples []sample) (table string, growing []string) {
 		}
 		line, verdict := fit(after, values), "does not grow"
 		switch {
-		case math.IsNaN(values[0]):
+		case f.name == keptGroups && math.IsNaN(values[0]):
 			verdict = "cannot be read here"
 		case *race && f.bound > 0:
 			verdict = "the race detector's own"
@@ -142,6 +142,12 @@ func TestLeakIsRed(t *testing.T) {
 		}
 		if _, growing := judge(after, samples); len(growing) != 1 || !strings.HasPrefix(growing[0], leak.name+": ") {
 			t.Errorf("a leak of %s is seen as %q", leak.name, growing)
+		}
+		for _, s := range samples {
+			s[leak.name] = math.NaN()
+		}
+		if _, growing := judge(after, samples); (len(growing) == 1) == (leak.name == keptGroups) {
+			t.Errorf("%s cannot be read, which is seen as %q", leak.name, growing)
 		}
 	}
 }

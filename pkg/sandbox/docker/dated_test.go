@@ -38,14 +38,13 @@ func keepDated(t *testing.T, rt *docker.Runtime, name string, lifetime time.Dura
 	}
 }
 
-// keptNames are those of images with what is kept.
-func keptNames(t *testing.T, engine *client.Client) (names []string) {
+// keptNames are those of images with what is kept, but by others.
+func keptNames(t *testing.T, engine *client.Client, others map[string]bool) (names []string) {
 	t.Helper()
-	list, err := engine.ImageList(t.Context(), client.ImageListOptions{Filters: make(client.Filters).Add("label", "sandbox-run=kept")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range list.Items {
+	for _, i := range keptImages(t, engine) {
+		if others[i.ID] {
+			continue
+		}
 		for _, name := range i.RepoTags { // before which Podman puts where it would come from
 			names = append(names, strings.TrimPrefix(strings.TrimPrefix(name, "docker.io/"), "library/"))
 		}
@@ -67,10 +66,9 @@ func reclaim(t *testing.T) []string {
 // kept for good stays, and so does what somebody has made of ours.
 func TestDatedImagesGo(t *testing.T) {
 	rt, engine := open(t, *image), engineClient(t)
-	removeImages(t)
-	reclaim(t) // what earlier versions have left in an engine that others use, too
 	const theirs, plain = "sandbox-run-test-theirs:1", "sandbox-run/kept:not-ours"
-	t.Cleanup(func() { removeImages(t, theirs, plain) })
+	others := removeImages(t, theirs, plain)
+	reclaim(t) // what earlier versions have left in an engine that others use, too
 	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "for good"}, archiveOf(t, "p", "x")); err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +79,13 @@ func TestDatedImagesGo(t *testing.T) {
 	if got := run(t, rt, withPackages("today's"), "cat /packages/p"); got != "of today's\n" {
 		t.Errorf("%q", got)
 	}
-	stay := keptNames(t, engine) // two, and one with the links to each
+	stay := keptNames(t, engine, others) // two, and one with the links to each
 	if len(stay) != 4 {
 		t.Fatalf("kept: %q", stay)
 	}
 	// The time of another is over, and a container has it.
 	keepDated(t, rt, "of yesterday", days)
-	yesterdays := keptNames(t, engine)
+	yesterdays := keptNames(t, engine, others)
 	yesterdays = slices.DeleteFunc(yesterdays, func(name string) bool { return slices.Contains(stay, name) })
 	commitOf(t, engine, yesterdays[0], yesterdays[0], map[string]string{"sandbox-run.until": strconv.FormatInt(time.Now().Unix()-1, 10)})
 	if have, err := rt.Kept(t.Context(), spec, "of yesterday"); have || err != nil {
@@ -106,7 +104,7 @@ func TestDatedImagesGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	removed := reclaim(t)
-	if got := keptNames(t, engine); len(removed) != 2 || len(got) != 5 || !slices.Contains(got, theirs) || slices.ContainsFunc(stay, func(name string) bool { return !slices.Contains(got, name) }) {
+	if got := keptNames(t, engine, others); len(removed) != 2 || len(got) != 5 || !slices.Contains(got, theirs) || slices.ContainsFunc(stay, func(name string) bool { return !slices.Contains(got, name) }) {
 		t.Errorf("removed %q, and there is %q; want %q and %s", removed, got, stay, theirs)
 	}
 	if _, err := engine.ImageInspect(t.Context(), plain); err != nil {
@@ -122,19 +120,18 @@ func TestDatedImagesGo(t *testing.T) {
 // TestKeepingPrunes: who has something kept for a time removes what is over.
 func TestKeepingPrunes(t *testing.T) {
 	rt, engine := open(t, *image), engineClient(t)
-	removeImages(t)
-	t.Cleanup(func() { removeImages(t) })
+	others := removeImages(t)
 	keepDated(t, rt, "of yesterday", days)
-	over := keptNames(t, engine)[0]
+	over := keptNames(t, engine, others)[0]
 	commitOf(t, engine, over, over, map[string]string{"sandbox-run.until": strconv.FormatInt(time.Now().Unix()-1, 10)})
 	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "for good"}, archiveOf(t, "p", "x")); err != nil {
 		t.Fatal(err)
 	}
-	if got := keptNames(t, engine); !slices.Contains(got, over) {
+	if got := keptNames(t, engine, others); !slices.Contains(got, over) {
 		t.Errorf("what is kept for good has removed %s: %q", over, got)
 	}
 	keepDated(t, rt, "today's", days)
-	if got := keptNames(t, engine); slices.Contains(got, over) || len(got) != 2 {
+	if got := keptNames(t, engine, others); slices.Contains(got, over) || len(got) != 2 {
 		t.Errorf("there is %q, and %s was over", got, over)
 	}
 }
@@ -169,10 +166,9 @@ func TestImageGoesMeanwhile(t *testing.T) {
 	}
 	defer rt.Close()
 	engine := engineClient(t)
-	removeImages(t)
-	t.Cleanup(func() { removeImages(t) })
+	others := removeImages(t)
 	keepDated(t, rt, "today's", days)
-	part := keptNames(t, engine)[0]
+	part := keptNames(t, engine, others)[0]
 	s := withPackages("today's")
 	if img, err := rt.Image(t.Context(), spec); err != nil {
 		t.Fatal(err)
@@ -182,7 +178,7 @@ func TestImageGoesMeanwhile(t *testing.T) {
 	if got := run(t, rt, s, "cat /packages/p"); got != "of today's\n" {
 		t.Fatalf("%q", got)
 	}
-	all := keptNames(t, engine)
+	all := keptNames(t, engine, others)
 	joined := all[slices.IndexFunc(all, func(name string) bool { return name != part })]
 	remove := func(names ...string) {
 		var once atomic.Bool
@@ -202,7 +198,7 @@ func TestImageGoesMeanwhile(t *testing.T) {
 	if got := run(t, rt, s, "cat /packages/p"); got != "of today's\n" {
 		t.Errorf("%q", got)
 	}
-	if got := keptNames(t, engine); len(got) != 2 {
+	if got := keptNames(t, engine, others); len(got) != 2 {
 		t.Errorf("there is %q", got)
 	}
 	remove(joined, part)
@@ -218,8 +214,7 @@ func TestImageGoesMeanwhile(t *testing.T) {
 // label from what it is made of.
 func TestDatedLabels(t *testing.T) {
 	rt, engine := open(t, *image), engineClient(t)
-	removeImages(t)
-	t.Cleanup(func() { removeImages(t) })
+	others := removeImages(t)
 	keepDated(t, rt, "long", 3*days)
 	keepDated(t, rt, "short", days)
 	if err := rt.Keep(t.Context(), spec, sandbox.KeptDir{Name: "for good"}, archiveOf(t, "p", "x")); err != nil {
@@ -241,13 +236,13 @@ func TestDatedLabels(t *testing.T) {
 		mounts []string
 		want   time.Duration
 	}{{[]string{"long", "for good"}, 3 * days}, {[]string{"for good", "long", "short"}, days}, {[]string{"for good"}, 0}} {
-		before := keptNames(t, engine)
+		before := keptNames(t, engine, others)
 		s := spec
 		for _, name := range c.mounts {
 			s.Mounts = append(s.Mounts, sandbox.Mount{Kept: name, Target: "/of/" + strings.ReplaceAll(name, " ", "-")})
 		}
 		run(t, rt, s, "true")
-		for _, name := range keptNames(t, engine) {
+		for _, name := range keptNames(t, engine, others) {
 			if !slices.Contains(before, name) && until(name) != c.want {
 				t.Errorf("%q: %s goes in %v, want %v", c.mounts, name, until(name), c.want)
 			}

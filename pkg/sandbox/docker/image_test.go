@@ -73,7 +73,7 @@ func commitArchive(t *testing.T, engine *client.Client, name string, archive io.
 func TestImageIsTheOneThatWasTold(t *testing.T) {
 	const name = "sandbox-run-test-moving:1"
 	rt, engine := open(t, name), engineClient(t)
-	t.Cleanup(func() { removeImages(t, name) })
+	removeImages(t, name)
 	commit(t, engine, name, "which", "the first")
 	first, err := rt.Image(t.Context(), spec)
 	if err != nil {
@@ -107,7 +107,7 @@ func TestImageIsTheOneThatWasTold(t *testing.T) {
 func TestImageVolumes(t *testing.T) {
 	const name = "sandbox-run-test-volumes:1"
 	rt, engine := open(t, name), engineClient(t)
-	t.Cleanup(func() { removeImages(t, name) })
+	removeImages(t, name)
 	commit(t, engine, name, "data", "of the image\n", "VOLUME /data", "VOLUME /workspace")
 	volumes := func() int {
 		list, err := engine.VolumeList(t.Context(), client.VolumeListOptions{})
@@ -131,7 +131,7 @@ func TestImageVolumes(t *testing.T) {
 func TestLinkedUsers(t *testing.T) {
 	const name = "sandbox-run-test-linked:1"
 	rt, engine := open(t, name), engineClient(t)
-	t.Cleanup(func() { removeImages(t, name) })
+	removeImages(t, name)
 	commitArchive(t, engine, name, archiveOf(t, "etc/passwd", "->/lists/passwd", "etc/group", "->/no/such", "lists/passwd", "other:x:1000:1000::/:/bin/sh\n"))
 	if got := run(t, rt, spec, "id -un; id -gn; ls /lists/passwd"); got != "sandbox\nsandbox\n/lists/passwd\n" {
 		t.Errorf("%q", got)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/api/types/container"
+	imagetypes "github.com/moby/moby/api/types/image"
 	"github.com/moby/moby/client"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -64,35 +65,47 @@ func run(t *testing.T, rt *docker.Runtime, s sandbox.Spec, script string) string
 	return out.String()
 }
 
-// removeImages removes images, and what is kept beside any.
-func removeImages(t *testing.T, refs ...string) {
+// keptImages are the images with what is kept.
+func keptImages(t *testing.T, engine *client.Client) []imagetypes.Summary {
 	t.Helper()
-	engine, err := client.New(client.WithHost(*host))
+	list, err := engine.ImageList(context.WithoutCancel(t.Context()), client.ImageListOptions{Filters: make(client.Filters).Add("label", "sandbox-run=kept")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer engine.Close()
-	ctx := context.WithoutCancel(t.Context())
-	list, err := engine.ImageList(ctx, client.ImageListOptions{Filters: make(client.Filters).Add("label", "sandbox-run=kept")})
-	if err != nil {
-		t.Fatal(err)
+	return list.Items
+}
+
+// removeImages has a test remove images at its end, and what is kept beside any from now on.
+// It returns the ids of what others have kept, which stays.
+func removeImages(t *testing.T, refs ...string) (others map[string]bool) {
+	t.Helper()
+	engine := engineClient(t)
+	others = map[string]bool{}
+	for _, i := range keptImages(t, engine) {
+		others[i.ID] = true
 	}
-	for _, i := range list.Items {
-		refs = append(refs, i.ID)
-	}
-	for _, first := range []bool{true, false} { // one may be of another
-		for _, ref := range refs {
-			if _, err := engine.ImageRemove(ctx, ref, client.ImageRemoveOptions{Force: true}); err != nil && !first && !errdefs.IsNotFound(err) {
-				t.Error(err)
+	t.Cleanup(func() {
+		for _, i := range keptImages(t, engine) {
+			if !others[i.ID] {
+				refs = append(refs, i.ID)
 			}
 		}
-	}
+		for _, first := range []bool{true, false} { // one may be of another
+			for _, ref := range refs {
+				if _, err := engine.ImageRemove(context.WithoutCancel(t.Context()), ref, client.ImageRemoveOptions{Force: true}); err != nil && !first && !errdefs.IsNotFound(err) {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	return others
 }
 
 // TestKeep: a directory is kept beside an image, and containers have it to read, or to
 // write to without a trace.
 func TestKeep(t *testing.T) {
 	rt := open(t, *image)
+	removeImages(t)
 	const name, other = "cache of a/b", "self"
 	if have, err := rt.Kept(t.Context(), spec, "nothing"); have || err != nil {
 		t.Errorf("nothing is kept: %v, %v", have, err)
@@ -135,7 +148,6 @@ func TestKeep(t *testing.T) {
 	if have, err := rt.Kept(t.Context(), spec, name); !have || err != nil {
 		t.Errorf("kept after reclaiming: %v, %v", have, err)
 	}
-	removeImages(t)
 }
 
 // TestKeepNothingHalf: what cannot be kept whole is not kept.
