@@ -132,3 +132,10 @@ func (a *Authenticator) replace(ctx context.Context, chosen []*entry) error {
 
 // Size counts the keys that are valid now.
 func (a *Authenticator) Size() int { return a.policy.Load().size() }
+
+// Wanted tells whether anybody has ever made a key, though all be revoked since, or named a
+// file of them: who has does not want to let everybody in.
+func (a *Authenticator) Wanted() bool {
+	p := a.policy.Load()
+	return len(p.chosen) > 0 || len(p.stored) > 0 || a.keysFile != ""
+}

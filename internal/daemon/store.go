@@ -43,9 +43,12 @@ func (d *Daemon) openKeys(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if keys.Size() == 0 && loopback(c.Addr) {
+	if !keys.Wanted() && loopback(c.Addr) {
 		d.log.Info("there are no keys: everybody on this machine may run programs here, and nobody else")
 		return nil
+	}
+	if keys.Wanted() && keys.Size() == 0 {
+		d.log.Warn("no key is valid, and so nobody may run programs here: sandbox-server keys create TENANT makes one")
 	}
 	d.keys = keys
 	d.watching.Go(func() { keys.Watch(d.watched) })
@@ -54,7 +57,7 @@ func (d *Daemon) openKeys(ctx context.Context) error {
 
 // makeKey makes the first key of a server that others can reach, where there is none.
 func (d *Daemon) makeKey(ctx context.Context) (err error) {
-	if d.keys == nil || d.keys.Size() > 0 {
+	if d.keys == nil || d.keys.Wanted() {
 		return nil
 	}
 	if d.FirstKey, _, err = auth.NewKeys(d.store, d.cfg.DataDir).Create(ctx, auth.NewKey{Tenant: auth.DefaultTenant, Name: "first"}); err != nil {

@@ -2,10 +2,12 @@ package sandbox
 
 import (
 	"net"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // A second start beside a server that lives fails, and takes nothing of it for lost.
@@ -56,5 +58,27 @@ func TestFirstKey(t *testing.T) {
 	}
 	if again := started(t, data, "SANDBOX_ADDR=0.0.0.0"); strings.Contains(again.Logged(), "sbx_") {
 		t.Error("the second start shows a key")
+	}
+}
+
+// A server whose only key was revoked does not let everybody in when it starts again.
+func TestRevokedKeyStaysOne(t *testing.T) {
+	data := "SANDBOX_DATA_DIR=" + t.TempDir()
+	keys := func(args ...string) string {
+		cmd := exec.Command(binary, append([]string{"keys"}, args...)...)
+		cmd.Env = testenv.Environ(data)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	key := keys("create", "acme")
+	keys("revoke", key)
+	s := started(t, data)
+	s.execute(t, `{"code":"1"}`).problem(t, 401)
+	s.execute(t, `{"code":"1"}`, "X-API-Key", key).problem(t, 401)
+	if log := s.Logged(); !strings.Contains(log, "no key is valid") || strings.Contains(log, "sbx_") {
+		t.Error(log)
 	}
 }
