@@ -95,11 +95,8 @@ func openE2B(cfg config.Config) (*e2b.Runtime, error) {
 }
 
 func openRemote(ctx context.Context, cfg config.Config) (sandbox.Runtime, error) {
-	endpoints, err := remote.ParseEndpoints(cfg.Remote.Servers)
-	if err != nil {
-		return nil, fmt.Errorf("SANDBOX_REMOTE: %w", err)
-	}
-	rt, err := remote.New(ctx, remote.Options{Endpoints: endpoints, Region: cfg.Remote.Region, APIKey: cfg.Remote.Key, APIKeyFile: cfg.Remote.KeyFile})
+	c := cfg.Remote
+	rt, err := remote.New(ctx, remote.Options{Endpoints: c.Servers, Region: c.Region, APIKey: c.Key, APIKeyFile: c.KeyFile})
 	return usable(rt, err)
 }
 

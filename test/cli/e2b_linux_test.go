@@ -179,7 +179,7 @@ func TestE2BRefusals(t *testing.T) {
 	}{
 		{"no key", "E2B_API_KEY=", nil, 125, "there is no key for E2B: set E2B_API_KEY, or name the file that holds it", ""},
 		{"no file", "E2B_API_KEY_FILE=/no/such/file E2B_API_KEY=", nil, 125, "open /no/such/file", ""},
-		{"no address", "E2B_API_URL=ftp://x", nil, 125, "E2B_API_URL: \"ftp://x\" is no http or https address", ""},
+		{"no address", "E2B_API_URL=ftp://x", nil, 2, "E2B_API_URL: an address begins with http:// or https://", ""},
 		{"wrong key", "E2B_API_KEY=" + wrong, nil, 125, "E2B does not take the key: Invalid API key [redacted] (HTTP 401). Set E2B_API_KEY", "false"},
 		{"template", "SANDBOX_E2B_TEMPLATE=no-such-template", nil, 2, "the image no-such-template cannot be used: Template 'no-such-template' not found. Name a template", ""},
 		{"quota", "", quota, 125, "E2B's quota or rate limit is used up: too many sandboxes of [redacted]; try again in 9s", "true"},

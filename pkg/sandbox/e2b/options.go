@@ -61,6 +61,16 @@ type Secret = secret.Value
 // NewSecret wraps a value.
 func NewSecret(value string) Secret { return secret.New(value) }
 
+// ParseURL gives back the address of a service, where it is one. Its error does not repeat
+// it: people put passwords into URLs.
+func ParseURL(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", errors.New("an address begins with http:// or https://, and a host follows")
+	}
+	return address, nil
+}
+
 // complete fills in the defaults and refuses what cannot be meant.
 func (o Options) complete() (Options, error) {
 	o.Domain = cmp.Or(o.Domain, DefaultDomain)
@@ -70,8 +80,8 @@ func (o Options) complete() (Options, error) {
 	o.APIURL = strings.TrimSuffix(cmp.Or(o.APIURL, "https://api."+o.Domain), "/")
 	o.SandboxURL = strings.TrimSuffix(o.SandboxURL, "/")
 	for name, address := range map[string]string{"E2B_API_URL": o.APIURL, "E2B_SANDBOX_URL": o.SandboxURL} {
-		if u, err := url.Parse(address); address != "" && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-			return o, fmt.Errorf("%s: %.80q is no http or https address", name, address)
+		if _, err := ParseURL(address); address != "" && err != nil {
+			return o, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	o.Template = cmp.Or(o.Template, DefaultTemplate)
