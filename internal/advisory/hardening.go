@@ -52,6 +52,7 @@ var sysctls = []struct {
 }{
 	{"kernel.io_uring_disabled", []int{2, 1}, "everybody may use io_uring, whose calls no filter sees; only its own filter keeps a program from it"},
 	{"dev.tty.legacy_tiocsti", []int{0}, "a process may type for others into a terminal that they share; a program's filter refuses it"},
+	{"dev.tty.ldisc_autoload", []int{0}, "everybody may have the kernel load drivers of terminals that nobody uses; only its filter keeps a program from it"},
 	{"kernel.unprivileged_bpf_disabled", []int{1, 2}, "everybody may load programs into the kernel; only its filter keeps a program from it"},
 	{"kernel.perf_event_paranoid", []int{2, 3, 4}, "everybody may measure the kernel at work; only its filter keeps a program from it"},
 	{"kernel.yama.ptrace_scope", []int{1, 2, 3}, "processes of one user may read each other's memory; a program's filter refuses it"},

@@ -101,6 +101,7 @@ func TestSysctls(t *testing.T) {
 	for name, want := range map[string]struct{ good, bad, mend string }{
 		"kernel.io_uring_disabled":         {"1 2", "0 3", "2"},
 		"dev.tty.legacy_tiocsti":           {"0", "1", "0"},
+		"dev.tty.ldisc_autoload":           {"0", "1", "0"},
 		"kernel.unprivileged_bpf_disabled": {"1 2", "0", "1"},
 		"kernel.perf_event_paranoid":       {"2 3 4", "-1 0 1", "2"},
 		"kernel.yama.ptrace_scope":         {"1 2 3", "0", "1"},

@@ -29,6 +29,7 @@ type Errno uint16
 // The error numbers that the policy uses (asm-generic/errno.h).
 const (
 	EPERM           Errno = 1
+	ENOMEM          Errno = 12
 	EACCES          Errno = 13
 	EINVAL          Errno = 22
 	ENOTTY          Errno = 25
@@ -48,6 +49,8 @@ func (e Errno) String() string {
 	switch e {
 	case EPERM:
 		return "EPERM"
+	case ENOMEM:
+		return "ENOMEM"
 	case EACCES:
 		return "EACCES"
 	case EINVAL:

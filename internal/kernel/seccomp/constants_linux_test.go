@@ -22,6 +22,7 @@ func TestConstants(t *testing.T) {
 		{"Allow", uint64(Allow), unix.SECCOMP_RET_ALLOW},
 		{"actionMask", uint64(actionMask), unix.SECCOMP_RET_ACTION_FULL},
 		{"EPERM", uint64(EPERM), uint64(unix.EPERM)},
+		{"ENOMEM", uint64(ENOMEM), uint64(unix.ENOMEM)},
 		{"EACCES", uint64(EACCES), uint64(unix.EACCES)},
 		{"EINVAL", uint64(EINVAL), uint64(unix.EINVAL)},
 		{"ENOTTY", uint64(ENOTTY), uint64(unix.ENOTTY)},

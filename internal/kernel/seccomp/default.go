@@ -63,6 +63,7 @@ func Default(opts Options) Policy {
 		Default: Fail(ENOSYS),
 		Rules: slices.Concat(
 			byArgument(),
+			perHost(opts),
 			files(opts),
 			sockets(opts),
 			perNamespace(opts),
@@ -86,11 +87,10 @@ func byArgument() []Rule {
 
 		ioctlTIOCSTI    = 0x5412 // asm-generic/ioctls.h
 		ioctlTIOCLINUX  = 0x541c
-		prctlSetMM      = 35  // PR_SET_MM, linux/prctl.h
-		prctlMerge      = 67  // PR_SET_MEMORY_MERGE
-		prctlSchedCore  = 62  // PR_SCHED_CORE
-		madvMergeable   = 12  // MADV_MERGEABLE, asm-generic/mman-common.h
-		newListener     = 0x8 // SECCOMP_FILTER_FLAG_NEW_LISTENER
+		prctlSetMM      = 35 // PR_SET_MM, linux/prctl.h
+		prctlMerge      = 67 // PR_SET_MEMORY_MERGE
+		prctlSchedCore  = 62 // PR_SCHED_CORE
+		madvMergeable   = 12 // MADV_MERGEABLE, asm-generic/mman-common.h
 		fileType        = 0o170000
 		characterDevice = 0o020000
 		blockDevice     = 0o060000
@@ -133,11 +133,6 @@ func byArgument() []Rule {
 				"is charged for; the first and the last one on a machine stop all its processors",
 			Names: []string{"prctl"}, Action: Fail(EINVAL),
 			When: []Condition{Equal32(0, prctlSchedCore)},
-		},
-		{
-			Why:   "programs may filter themselves, but a listener is the supervisor's",
-			Names: []string{"seccomp"}, Action: Fail(EPERM),
-			When: []Condition{MaskedEqual(1, newListener, newListener)},
 		},
 	}
 	for _, device := range []uint64{characterDevice, blockDevice} {
@@ -199,6 +194,7 @@ func perNamespace(opts Options) []Rule {
 	if opts.NoIPC {
 		ipc = Fail(ENOSYS)
 	}
+	rules = append(rules, perHostMemory(ipc, memory)...)
 	return append(rules,
 		Rule{
 			Why: "user and group ids are the user namespace's; without one they are the host's, and a " +

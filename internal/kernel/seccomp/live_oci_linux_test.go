@@ -113,7 +113,7 @@ func edges() (calls []rawCall) {
 	for _, flags := range []uintptr{unix.CLONE_NEWUSER, unix.CLONE_NEWNS, unix.CLONE_NEWNET | 17, unix.CLONE_NEWPID | high} {
 		add(unix.SYS_CLONE, flags|unix.CLONE_SIGHAND) // which no kernel takes without CLONE_VM
 	}
-	for _, option := range []uintptr{unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_REUSEADDR} {
+	for _, option := range []uintptr{unix.SO_RCVBUF, unix.SO_SNDBUFFORCE, unix.SO_REUSEADDR, unix.SO_ATTACH_FILTER, unix.SO_ATTACH_REUSEPORT_EBPF} {
 		add(unix.SYS_SETSOCKOPT, none, unix.SOL_SOCKET, option)
 		add(unix.SYS_SETSOCKOPT, none, unix.SOL_SOCKET|high, option|high)
 		add(unix.SYS_SETSOCKOPT, none, unix.IPPROTO_TCP, option)
