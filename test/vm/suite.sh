@@ -18,11 +18,13 @@ if [ -w "$group/cgroup.procs" ]; then
 fi
 
 # What is started from here has the group to itself, as it would from a unit's
-# ExecStart: otherwise the group is not ours to divide.
+# ExecStart: otherwise the group is not ours to divide. Nobody can enter one whose
+# controllers the last one has handed down.
 alone() {
 	if $delegated; then
 		(
-			echo $BASHPID >"$group/cgroup.procs"
+			sed 's/[a-z][a-z]*/-&/g' "$group/cgroup.subtree_control" >"$group/cgroup.subtree_control"
+			echo $BASHPID >"$group/cgroup.procs" || exit 125
 			exec "$@"
 		)
 	else

@@ -77,9 +77,10 @@ type Server struct {
 	cond  *sync.Cond // signals changes of the fields below
 	doing *pending   // the program that waits for its answer; nil when none does
 	// children are those that Do has given to its callers, by pid; nil while
-	// they live. An init that makes up others is not heard, so that there are
+	// they live. One that nobody has waited for yet leaves its number to others, which come
+	// after it. An init that makes up others is not heard, so that there are
 	// never more than programs were sent.
-	children map[int]*Exit
+	children map[int][]*Exit
 	// begotten are the descendants that nothing was heard of yet, by their program's number.
 	begotten map[uint32]*Descendant
 	busy     bool // a child was forked, and nothing has said since that none is left
@@ -119,7 +120,7 @@ type transport interface {
 
 // serve begins to listen to an init.
 func serve(conn transport) *Server {
-	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int]*Exit{}, begotten: map[uint32]*Descendant{}}
+	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int][]*Exit{}, begotten: map[uint32]*Descendant{}}
 	s.cond = sync.NewCond(&s.mu)
 	if _, ok := conn.(*byteStream); ok {
 		s.carried = newCarried(s)
@@ -209,14 +210,17 @@ func closeAll(files []*os.File) {
 }
 
 // Wait waits for the end of a process that a program of this server forked.
-// Each process can be waited for once.
+// Each process can be waited for once. Of several that have had a number one after the
+// other, who comes first gets the end of the first.
 func (s *Server) Wait(pid int) (Exit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if e := s.children[pid]; e != nil {
-			delete(s.children, pid)
-			return *e, nil
+		if lives := s.children[pid]; len(lives) > 0 && lives[0] != nil {
+			if s.children[pid] = lives[1:]; len(lives) == 1 {
+				delete(s.children, pid)
+			}
+			return *lives[0], nil
 		}
 		if s.gone {
 			return Exit{}, ErrGone
@@ -240,8 +244,8 @@ func (s *Server) WaitIdle() {
 func (s *Server) Lives(pid int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	exit, ours := s.children[pid]
-	return ours && exit == nil && !s.gone
+	lives := s.children[pid]
+	return len(lives) > 0 && lives[len(lives)-1] == nil && !s.gone
 }
 
 // Idle tells whether this init has said that no process of its is left. It has said so of
@@ -307,9 +311,9 @@ func (s *Server) note(r record) error {
 	case recordFiles:
 		return s.noteFiles(r)
 	case recordExit:
-		if _, ours := s.children[int(r.a)]; ours {
+		if lives := s.children[int(r.a)]; len(lives) > 0 {
 			e := exitOf(r)
-			s.children[e.PID] = &e
+			lives[len(lives)-1] = &e
 		}
 		s.busy = s.busy && r.seq != exitLast
 		s.cond.Broadcast()
@@ -359,7 +363,7 @@ func (s *Server) noteDone(r record) error {
 		s.busy = true
 		s.doing.reply.PID = int(r.a)
 		if s.doing.err == nil {
-			s.children[int(r.a)] = nil
+			s.children[int(r.a)] = append(s.children[int(r.a)], nil)
 		}
 	}
 	s.answered(nil)

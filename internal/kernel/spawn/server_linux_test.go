@@ -245,6 +245,26 @@ func TestExitsOfStrangers(t *testing.T) {
 	}
 }
 
+// A number that comes again takes no end from who has not waited for the first one yet.
+func TestNumbersThatComeAgain(t *testing.T) {
+	f := newFakeInit(t)
+	for seq := range uint32(2) {
+		if _, err := f.do(func() { f.say(recordBytes(recordDone, seq+1, 42, 0)) }); err != nil {
+			t.Fatal(err)
+		}
+		f.say(recordBytes(recordExit, 0, 42, 0))
+	}
+	for range 2 {
+		if exit, err := f.server.Wait(42); err != nil || exit.PID != 42 {
+			t.Errorf("%+v, %v", exit, err)
+		}
+	}
+	f.end()
+	if exit, err := f.server.Wait(42); !errors.Is(err, ErrGone) {
+		t.Errorf("a third end: %+v, %v", exit, err)
+	}
+}
+
 // An init that answers although nothing was asked fills nothing either.
 func TestAnswersToNothing(t *testing.T) {
 	f := newFakeInit(t)
@@ -374,8 +394,8 @@ func FuzzRecords(f *testing.F) {
 		if n := len(fake.server.children); n > 1 {
 			t.Errorf("%d children of one program", n)
 		}
-		for pid, e := range fake.server.children {
-			if e != nil && (e.PID != pid || e.Usage.User < 0 || e.Usage.MaxRSSBytes < 0) {
+		for pid, lives := range fake.server.children {
+			if e := lives[0]; e != nil && (e.PID != pid || e.Usage.User < 0 || e.Usage.MaxRSSBytes < 0) {
 				t.Errorf("%d ended with %+v", pid, e)
 			}
 		}

@@ -210,8 +210,15 @@ func (a *ancestor) launch(p sandbox.Process) error {
 	defer unix.Close(pipe[0])
 	defer unix.Close(pipe[1])
 
+	pidfd, clocks, err := a.c.spaces()
+	if err != nil {
+		return err
+	}
+	defer pidfd.Close()
+	clocks.Close() // nil where there is none
+
 	var program spawn.Program
-	socket, namespaces := program.File(theirs), program.File(int(a.c.init.Pidfd.Fd()))
+	socket, namespaces := program.File(theirs), program.File(int(pidfd.Fd()))
 	a.group.fork(&program, 0, func() {
 		ch := child{p: &program, c: a.c, process: p}
 		dieWithParent(&program)

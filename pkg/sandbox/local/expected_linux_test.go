@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -71,7 +72,7 @@ func TestExpect(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if c.rt.host.cgroups != nil && (exit.OOMKills == 0 || exit.HostOOM || exit.Metrics.MemoryPeakBytes == nil || *exit.Metrics.MemoryPeakBytes > limits.MemoryBytes) {
+				if c.rt.host.has(cgroup.Memory) && (exit.OOMKills == 0 || exit.HostOOM || exit.Metrics.MemoryPeakBytes == nil || *exit.Metrics.MemoryPeakBytes > limits.MemoryBytes) {
 					t.Errorf("more than %d bytes of memory, and it ended with %+v", limits.MemoryBytes, exit)
 				}
 			}

@@ -33,7 +33,23 @@ func (c *container) killPrograms() error {
 	}
 	var p spawn.Program
 	p.KillTree()
-	return errors.Join(ofUser, c.tell(&p))
+	err := c.ask(&p)
+	if errors.Is(err, spawn.ErrGone) {
+		err = c.killGroup()
+	}
+	return errors.Join(ofUser, err)
+}
+
+// killGroup kills what is in the control group of the program, if it has one: without
+// namespaces it outlives an init that has died.
+func (c *container) killGroup() error {
+	c.mu.Lock()
+	pr := c.running
+	c.mu.Unlock()
+	if pr == nil || pr.group.cg == nil {
+		return nil
+	}
+	return pr.group.cg.Kill()
 }
 
 // killUser has init, which is root, kill everything of the programs' uid. It forks

@@ -2,10 +2,14 @@ package local
 
 import (
 	"errors"
+	"os/exec"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/alive"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -72,11 +76,20 @@ func TestNobodyTellsChildren(t *testing.T) {
 }
 
 // Programs with a user of their own do not outlive an init that was killed: nobody
-// would be given that user while they run.
+// would be given that user while they run. Nor do those that have a control group.
 func TestKilledInit(t *testing.T) {
 	needRoot(t)
+	for _, level := range []sandbox.Level{sandbox.LevelRestricted, sandbox.LevelNone} {
+		t.Run(string(level), func(t *testing.T) { killedInit(t, level) })
+	}
+}
+
+func killedInit(t *testing.T, level sandbox.Level) {
 	rt := opened(t)
-	made, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	if level == sandbox.LevelNone && !rt.host.has(cgroup.Memory) {
+		t.Skip("no control groups")
+	}
+	made, err := rt.Create(t.Context(), sandbox.Spec{Level: level, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
 	if errors.As(err, new(*sandbox.UnsupportedError)) {
 		t.Skip(err)
 	}
@@ -104,5 +117,41 @@ func TestKilledInit(t *testing.T) {
 	}
 	if err := c.Delete(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A number that is not its process's any more is not signalled.
+func TestSignalsReachTheProcessAlone(t *testing.T) {
+	needRoot(t)
+	rt := opened(t)
+	made, err := rt.Create(t.Context(), sandbox.Spec{Level: sandbox.LevelRestricted, Disk: sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}})
+	if errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := made.(*container)
+	running, err := c.Start(t.Context(), sandbox.Process{Args: []string{"/bin/sleep", "1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := exec.Command("/bin/sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := &process{Ending: alive.NewEnding(), c: c, pid: stranger.Process.Pid}
+	if err := late.Signal(unix.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(running.Signal(unix.SIGTERM), c.Delete(t.Context())); err != nil {
+		t.Error(err)
+	}
+	if exit, err := running.Wait(); err != nil || exit.Signal != int(unix.SIGTERM) {
+		t.Errorf("its own process: %+v, %v", exit, err)
+	}
+	_ = stranger.Process.Kill()
+	if _ = stranger.Wait(); stranger.ProcessState.Sys().(syscall.WaitStatus).Signal() != unix.SIGKILL {
+		t.Errorf("another one: %v", stranger.ProcessState)
 	}
 }

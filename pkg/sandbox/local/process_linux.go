@@ -431,8 +431,11 @@ func (pr *process) gather(usage *spawn.Usage) error {
 }
 
 // Signal implements [sandbox.Running]. Init sends it, so that the number means
-// the process that init has not reaped yet.
+// the process that init has not reaped yet; of one that it has, the number may be another's.
 func (pr *process) Signal(sig syscall.Signal) error {
+	if pr.Ended() || !pr.c.init.Lives(pr.pid) {
+		return nil
+	}
 	var p spawn.Program
 	for _, target := range []int{-pr.pid, pr.pid} {
 		p.Call("kill", unix.SYS_KILL, spawn.Value(target), spawn.Value(int(sig))).Allow(unix.ESRCH)

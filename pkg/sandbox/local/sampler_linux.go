@@ -54,7 +54,7 @@ const (
 func (pr *process) newSampler(limit int64, awake <-chan struct{}) *sampler {
 	c := pr.c
 	s := &sampler{every: sampleEvery, limit: limit, kill: pr.killOnce, quit: make(chan struct{})}
-	if c.tcp != nil && pr.policy.Mode != sandbox.NetworkNone {
+	if c.tcp != nil && pr.policy.Mode != sandbox.NetworkNone && c.rt.tcpWarning(c.tcp) == "" {
 		s.tcp = &tcpMemory{socket: c.tcp.socket, stats: c.tcp.stats} // nothing of the process before
 	}
 	switch {
@@ -106,7 +106,10 @@ func (s *sampler) sample() {
 		total = s.ownBytes()
 	}
 	if s.limit > 0 {
-		total += s.tcp.bytes(s.limit - total)
+		held, unknown := s.tcp.bytes(s.limit - total)
+		if total += held; unknown != nil {
+			s.fail(unknown)
+		}
 	}
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
@@ -121,6 +124,13 @@ func (s *sampler) sample() {
 		s.blind = 0
 	}
 	if s.limit > 0 && s.blind == maxBlind {
+		s.fail(why)
+	}
+}
+
+// fail ends what cannot be watched.
+func (s *sampler) fail(why error) {
+	if s.err == nil {
 		s.err = fmt.Errorf("watch the program's memory: %w", why)
 		s.kill()
 	}

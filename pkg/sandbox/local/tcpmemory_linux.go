@@ -23,6 +23,8 @@ type tcpMemory struct {
 	stats  []*os.File // of sockets, which tell their number
 	next   time.Time  // when to look again
 	last   int64
+	failed int // looks in a row, with err
+	err    error
 }
 
 const (
@@ -87,32 +89,50 @@ func (r *Runtime) tcpWarning(m *tcpMemory) string {
 }
 
 // bytes is zero while there are so few sockets that they fit in a room at their
-// largest, and what was counted last where it is too early to count again.
-func (m *tcpMemory) bytes(room int64) int64 {
+// largest, and what was counted last where it is too early to count again, or fails. It is
+// an error where it has failed several times in a row.
+func (m *tcpMemory) bytes(room int64) (int64, error) {
 	if m == nil || fault.Off("limit", "tcp") {
-		return 0
+		return 0, nil
 	}
 	if began := time.Now(); !began.Before(m.next) {
-		m.last = 0
-		if m.sockets()*tcpMost > room {
-			m.last, _ = netns.TCPBytes(m.socket) // see tcpWarning
-		}
+		m.look(room)
 		m.next = began.Add(max(tcpEvery, tcpShare*time.Since(began)))
 	}
-	return m.last
+	if m.failed >= maxBlind {
+		return m.last, m.err
+	}
+	return m.last, nil
+}
+
+// look counts. The kernel has no memory to tell with just when sockets have taken it.
+func (m *tcpMemory) look(room int64) {
+	var counted int64
+	many, err := m.sockets()
+	if err == nil && many*tcpMost > room {
+		counted, err = netns.TCPBytes(m.socket)
+	}
+	if m.err = err; err != nil {
+		m.failed++
+		return
+	}
+	m.last, m.failed = counted, 0
 }
 
 // sockets is how many of them there are, those without a descriptor included.
-func (m *tcpMemory) sockets() (total int64) {
+func (m *tcpMemory) sockets() (total int64, err error) {
 	var b [512]byte
 	for _, f := range m.stats {
-		n, _ := unix.Pread(int(f.Fd()), b[:], 0)
-		for line := range bytes.Lines(b[:max(n, 0)]) { // TCP: inuse 4 orphan 0 …
+		n, err := unix.Pread(int(f.Fd()), b[:], 0)
+		if err != nil {
+			return 0, fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+		for line := range bytes.Lines(b[:n]) { // TCP: inuse 4 orphan 0 …
 			if fields := bytes.Fields(line); len(fields) > 2 && bytes.HasPrefix(fields[0], []byte("TCP")) {
 				inuse, _ := strconv.ParseInt(string(fields[2]), 10, 64)
 				total += inuse
 			}
 		}
 	}
-	return total
+	return total, nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -42,11 +43,23 @@ func TestTCPSockets(t *testing.T) {
 		m.stats = append(m.stats, f)
 		t.Cleanup(func() { f.Close() })
 	}
-	if got := m.sockets(); got != 7 {
-		t.Errorf("%d sockets", got)
+	if got, err := m.sockets(); got != 7 || err != nil {
+		t.Errorf("%d sockets, %v", got, err)
 	}
-	if got := m.bytes(7 * tcpMost); got != 0 {
-		t.Errorf("%d bytes", got)
+	if got, err := m.bytes(7 * tcpMost); got != 0 || err != nil {
+		t.Errorf("%d bytes, %v", got, err)
+	}
+	m.stats[0].Close()
+	m.last = 7
+	for range maxBlind - 1 {
+		m.next = time.Time{}
+		if got, err := m.bytes(0); got != 7 || err != nil {
+			t.Fatalf("that could not be looked at: %d bytes, %v", got, err)
+		}
+	}
+	m.next = time.Time{}
+	if _, err := m.bytes(0); err == nil {
+		t.Error("nobody can look for long, and it is no error")
 	}
 }
 
