@@ -1,6 +1,7 @@
 package advisory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -35,7 +36,7 @@ type Setting struct {
 func Hardening() []Setting { return host{os.DirFS("/")}.hardening() }
 
 func (h host) hardening() []Setting {
-	settings := []Setting{h.smt(), h.vulnerabilities(), h.ksm(), h.swap(), h.corePattern()}
+	settings := []Setting{h.smt(), h.vulnerabilities(), h.ksm(), h.swap(), h.corePattern(), h.modprobe()}
 	for _, s := range sysctls {
 		mend := fmt.Sprintf("sysctl -w %s=%d", s.name, s.good[0])
 		settings = append(settings, h.number(Setting{s.name, Advice, s.why, mend}, "proc/sys/"+strings.ReplaceAll(s.name, ".", "/"), s.good...))
@@ -50,6 +51,7 @@ var sysctls = []struct {
 	good []int
 	why  string // any other is not
 }{
+	{"vm.overcommit_memory", []int{0, 1}, "what a program asks for and never touches is taken from all of the host, and no limit of memory counts it"},
 	{"kernel.io_uring_disabled", []int{2, 1}, "everybody may use io_uring, whose calls no filter sees; only its own filter keeps a program from it"},
 	{"dev.tty.legacy_tiocsti", []int{0}, "a process may type for others into a terminal that they share; a program's filter refuses it"},
 	{"dev.tty.ldisc_autoload", []int{0}, "everybody may have the kernel load drivers of terminals that nobody uses; only its filter keeps a program from it"},
@@ -142,6 +144,37 @@ func (h host) corePattern() Setting {
 		return Setting{name, Advice, "a crash is handed to " + quoted(pattern) + ", as root on the host; only its limit of core dumps keeps a program from it", "sysctl -w kernel.core_pattern=core"}
 	}
 	return Setting{Name: name, State: Good, Detail: pattern}
+}
+
+// lastThatAsks is the last kernel that asks modprobe for a module when a program executes
+// what is none; fs/exec.c has not done so since 6.14.
+var lastThatAsks = [2]int{6, 13}
+
+var release = regexp.MustCompile(`^(\d+)\.(\d+)`)
+
+// modprobe: what is executed and is no program starts it on older kernels, as root and in
+// nobody's control group.
+func (h host) modprobe() Setting {
+	const name = "kernel.modprobe"
+	version, err := fs.ReadFile(h.files, "proc/sys/kernel/osrelease")
+	if err != nil {
+		return unknown(name, err)
+	}
+	text, err := fs.ReadFile(h.files, "proc/sys/kernel/modprobe")
+	if errors.Is(err, fs.ErrNotExist) {
+		return Setting{Name: name, State: Good, Detail: "this kernel loads no modules"}
+	}
+	number := release.FindStringSubmatch(string(version))
+	if err != nil || number == nil {
+		return unknown(name, cmp.Or(err, errors.New("the kernel's release is no number")))
+	}
+	major, _ := strconv.Atoi(number[1])
+	minor, _ := strconv.Atoi(number[2])
+	program := strings.TrimSpace(string(text))
+	if slices.Compare([]int{major, minor}, lastThatAsks[:]) > 0 || program == "" {
+		return Setting{Name: name, State: Good, Detail: cmp.Or(program, "none")}
+	}
+	return Setting{name, Advice, quoted(program) + " is started, as root and in nobody's limits, when a program executes a file that is none", "boot Linux 6.14 or later; or load what the host needs when it boots, and then: echo > /proc/sys/kernel/modprobe"}
 }
 
 // swap looks for places that keep what was in memory, secrets as well, after the power

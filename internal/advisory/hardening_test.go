@@ -84,6 +84,14 @@ func TestHardening(t *testing.T) {
 		{"swap", []string{"proc/swaps", ""}, Unknown, `""`, ""},
 
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "core\n"}, Good, "core", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/osrelease", "6.18.5\n"}, Good, "no modules", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n", "proc/sys/kernel/osrelease", "6.13.12-arch1\n"}, Advice, "/sbin/modprobe", "echo > /proc/sys/kernel/modprobe"},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n", "proc/sys/kernel/osrelease", "5.15.0-91-generic\n"}, Advice, "/sbin/modprobe", "6.14"},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n", "proc/sys/kernel/osrelease", "6.14.0\n"}, Good, "/sbin/modprobe", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n", "proc/sys/kernel/osrelease", "7.0.1\n"}, Good, "/sbin/modprobe", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "\n", "proc/sys/kernel/osrelease", "6.1.0-37-amd64\n"}, Good, "none", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n", "proc/sys/kernel/osrelease", "new\n"}, Unknown, "no number", ""},
+		{"kernel.modprobe", []string{"proc/sys/kernel/modprobe", "/sbin/modprobe\n"}, Unknown, "", ""},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "\n"}, Good, "", ""},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "|/usr/share/apport/apport %p\n"}, Advice, `"|/usr/share/apport/apport %p"`, "sysctl -w kernel.core_pattern=core"},
 		{"kernel.core_pattern", []string{"proc/sys/kernel/core_pattern", "@@/run/dumps\n"}, Advice, `no limit`, "sysctl -w kernel.core_pattern=core"},
@@ -99,6 +107,7 @@ func TestHardening(t *testing.T) {
 // TestSysctls: which numbers are good, of each.
 func TestSysctls(t *testing.T) {
 	for name, want := range map[string]struct{ good, bad, mend string }{
+		"vm.overcommit_memory":             {"0 1", "2", "0"},
 		"kernel.io_uring_disabled":         {"1 2", "0 3", "2"},
 		"dev.tty.legacy_tiocsti":           {"0", "1", "0"},
 		"dev.tty.ldisc_autoload":           {"0", "1", "0"},
@@ -133,7 +142,7 @@ func TestHardeningUnknown(t *testing.T) {
 		"this user may not read it": shut{},
 	} {
 		all := host{tree}.hardening()
-		if len(all) != 5+len(sysctls) {
+		if len(all) != 6+len(sysctls) {
 			t.Errorf("%d rows: %+v", len(all), all)
 		}
 		for _, s := range all {

@@ -137,6 +137,7 @@ func rules() (list []mutation) {
 		{"compiled filters of sockets*", "full", []string{"A43-once-for-all"}},
 		{"huge pages that the host keeps*", "full", []string{"A43-once-for-all"}},
 		{"throws the host's files out of memory*", "full", []string{"TestFilesStayCached"}},
+		{"the first socket that wants times*", "full", []string{"A43-once-for-all"}},
 		{"has the kernel load a driver*", "full", []string{"A43-once-for-all"}},
 		{"the limit of core dumps*", "full", []string{"C10-crash-handler"}},
 		{"the other execution domains", "full", []string{privileged}},

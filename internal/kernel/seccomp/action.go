@@ -34,6 +34,7 @@ const (
 	EINVAL          Errno = 22
 	ENOTTY          Errno = 25
 	ENOSYS          Errno = 38
+	ENOPROTOOPT     Errno = 92
 	EPROTONOSUPPORT Errno = 93
 	ESOCKTNOSUPPORT Errno = 94
 	EOPNOTSUPP      Errno = 95
@@ -59,6 +60,8 @@ func (e Errno) String() string {
 		return "ENOTTY"
 	case ENOSYS:
 		return "ENOSYS"
+	case ENOPROTOOPT:
+		return "ENOPROTOOPT"
 	case EPROTONOSUPPORT:
 		return "EPROTONOSUPPORT"
 	case ESOCKTNOSUPPORT:

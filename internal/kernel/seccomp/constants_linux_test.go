@@ -33,6 +33,7 @@ func TestConstants(t *testing.T) {
 		{"S_ISUID", setUserID, unix.S_ISUID},
 		{"S_ISGID", setGroupID, unix.S_ISGID},
 		{"ENOSYS", uint64(ENOSYS), uint64(unix.ENOSYS)},
+		{"ENOPROTOOPT", uint64(ENOPROTOOPT), uint64(unix.ENOPROTOOPT)},
 		{"EPROTONOSUPPORT", uint64(EPROTONOSUPPORT), uint64(unix.EPROTONOSUPPORT)},
 		{"ESOCKTNOSUPPORT", uint64(ESOCKTNOSUPPORT), uint64(unix.ESOCKTNOSUPPORT)},
 		{"EOPNOTSUPP", uint64(EOPNOTSUPP), uint64(unix.EOPNOTSUPP)},

@@ -18,11 +18,17 @@ func perHost(opts Options) []Rule {
 		{Why: hugePages, Names: []string{"mmap"}, Action: Fail(ENOMEM), When: []Condition{MaskedEqual(3, mapHuge, mapHuge)}},
 		{Why: cached, Names: []string{"fadvise64"}, Action: Ignore, When: []Condition{Equal32(3, dontNeed)}},
 		{Why: cached, Names: []string{"madvise"}, Action: Ignore, When: []Condition{Equal32(2, pageOut)}},
-		{
-			Why:   "has the kernel load a driver of terminals that nobody uses",
-			Names: []string{"ioctl"}, Action: Fail(EINVAL),
-			When: []Condition{Equal32(1, lineDiscipline)},
-		},
+	}
+	for _, command := range []Condition{
+		Equal32(1, lineDiscipline),
+		{Arg: 1, Mask: low32, Low: 0x8940, High: 0x8941}, // SIOCGIFBR, SIOCSIFBR
+		{Arg: 1, Mask: low32, Low: 0x8980, High: 0x8983}, // SIOCADDDLCI to SIOCSIFVLAN
+		{Arg: 1, Mask: low32, Low: 0x89a0, High: 0x89a3}, // SIOCBRADDBR to SIOCBRDELIF
+	} {
+		rules = append(rules, Rule{
+			Why:   "has the kernel load a driver that nobody uses, of terminals or networks: any descriptor will do",
+			Names: []string{"ioctl"}, Action: Fail(EINVAL), When: []Condition{command},
+		})
 	}
 	for _, option := range []Condition{
 		Equal32(2, 26),                           // SO_ATTACH_FILTER
@@ -32,6 +38,19 @@ func perHost(opts Options) []Rule {
 			Why: "compiled filters of sockets lie in memory of which a host has one sum for all " +
 				"(net.core.bpf_jit_limit): when that is used up, nobody can make a filter, not even ours",
 			Names: []string{"setsockopt"}, Action: Fail(EPERM),
+			When: []Condition{Equal32(1, solSocket), option},
+		})
+	}
+	for _, option := range []Condition{
+		Equal32(2, 29),                           // SO_TIMESTAMP
+		Equal32(2, 35),                           // SO_TIMESTAMPNS
+		Equal32(2, 37),                           // SO_TIMESTAMPING
+		{Arg: 2, Mask: low32, Low: 63, High: 65}, // the same with 64 bits
+	} {
+		rules = append(rules, Rule{
+			Why: "the first socket that wants times of packets has the kernel rewrite itself, for which " +
+				"all processors of the host stop, and the last one to go again",
+			Names: []string{"setsockopt"}, Action: Fail(ENOPROTOOPT),
 			When: []Condition{Equal32(1, solSocket), option},
 		})
 	}

@@ -19,6 +19,10 @@ func TestWhatAHostHasOnce(t *testing.T) {
 		{Options{}, "madvise", []uint64{0, 4096, 21 | high}, Ignore},
 		{Options{}, "ioctl", []uint64{3, 0x5423 | high}, invalid},
 		{Options{Restricted: true}, "ioctl", []uint64{3, 0x5423}, invalid},
+		{Options{}, "ioctl", []uint64{3, 0x8940 | high}, invalid},
+		{Options{}, "ioctl", []uint64{3, 0x8982}, invalid},
+		{Options{}, "ioctl", []uint64{3, 0x89a0}, invalid},
+		{Options{}, "ioctl", []uint64{3, 0x8913}, Allow}, // flags of an interface
 		{Options{}, "setsockopt", []uint64{3, 1, 26}, eperm},
 		{Options{}, "setsockopt", []uint64{3, 1 | high, 26 | high}, eperm},
 		{Options{}, "setsockopt", []uint64{3, 1, 50}, eperm},
@@ -27,6 +31,11 @@ func TestWhatAHostHasOnce(t *testing.T) {
 		{Options{}, "setsockopt", []uint64{3, 6, 26}, Allow}, // of TCP
 		{Options{}, "setsockopt", []uint64{3, 1, 27}, Allow}, // to be without one again
 		{Options{Outer: true}, "setsockopt", []uint64{3, 1, 26}, eperm},
+		{Options{}, "setsockopt", []uint64{3, 1, 29 | high}, Fail(ENOPROTOOPT)},
+		{Options{Inet: true}, "setsockopt", []uint64{3, 1, 35}, Fail(ENOPROTOOPT)},
+		{Options{Inet: true}, "setsockopt", []uint64{3, 1, 37}, Fail(ENOPROTOOPT)},
+		{Options{Inet: true}, "setsockopt", []uint64{3, 1, 65}, Fail(ENOPROTOOPT)},
+		{Options{Inet: true}, "setsockopt", []uint64{3, 1, 66}, Allow},
 		{Options{}, "seccomp", []uint64{1, 0}, invalid},
 		{Options{}, "seccomp", []uint64{1 | high, 8}, invalid},
 		{Options{}, "seccomp", []uint64{0, 0}, Allow}, // strict
