@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"sync"
 	"syscall"
@@ -292,7 +291,7 @@ func (s *Server) host(r *http.Request, who auth.Principal, charged *auth.Run, co
 // allowedImage holds a caller to the images that the operator lets callers name.
 func (s *Server) allowedImage(name string) error {
 	images := s.Containers.Config.Images
-	if name == "" || images == nil || slices.ContainsFunc(images, func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil }) {
+	if name == "" || images == nil || sandbox.MatchImage(images, name) {
 		return nil
 	}
 	return &sandbox.UnsupportedError{What: fmt.Sprintf("the image %.100q", name), Reason: "the operator of the other server names those that may be asked for (SANDBOX_IMAGES)"}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -172,7 +173,7 @@ func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 	if r.Op == tunnel.OpWalk {
 		return tunnel.Failed(walk(call, tree, r.Max))
 	}
-	if !filepath.IsLocal(name) || name == "." {
+	if !filepath.IsLocal(name) || name == "." || len(name) > maxName || strings.Count(name, "/") >= sandbox.MaxWalkDepth {
 		return tunnel.Failed(fmt.Errorf("%.100q is no name in the container: %w", name, syscall.ENOENT))
 	}
 	switch r.Op {
@@ -191,6 +192,9 @@ func (h *hosted) files(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 	}
 	return tunnel.Failed(fmt.Errorf("this server does not know %.40q; is it of another version?", string(r.Op)))
 }
+
+// maxName is PATH_MAX: what a name has more nobody can open in one step.
+const maxName = 4096
 
 // pageBytes is what a name takes at least.
 const pageBytes = 4096

@@ -210,8 +210,11 @@ func (c *Call) Wait(ctx context.Context) (Answer, error) {
 	}
 }
 
-// Cancel says that nobody waits for the answer.
-func (c *Call) Cancel() { _ = c.session.send(frame{kind: kindCancel, call: c.id}) }
+// Cancel says that nobody waits for the answer, which gives its place back and must come soon.
+func (c *Call) Cancel() {
+	c.Hurry()
+	_ = c.session.send(frame{kind: kindCancel, call: c.id})
+}
 
 // inlet is what has arrived of a channel and was not read yet.
 type inlet struct {

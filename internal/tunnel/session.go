@@ -41,6 +41,7 @@ type Session struct {
 
 	mu    sync.Mutex
 	calls map[uint32]*Call
+	owed  int    // answers of the far side that are not sent, of calls that are over as well
 	last  uint32 // the highest number of a call
 	err   error
 	going sync.WaitGroup // what serve does, and the loops
@@ -236,7 +237,10 @@ func (s *Session) accept(f frame) error {
 		return fmt.Errorf("call %d after call %d", f.call, s.last)
 	case len(s.calls) >= maxCalls:
 		return fmt.Errorf("more than %d calls at a time", maxCalls)
+	case s.owed >= 2*maxCalls: // who takes no answers gets no more of them
+		return fmt.Errorf("more than %d answers that nobody takes", 2*maxCalls)
 	}
+	s.owed++
 	s.last = f.call
 	c := newCall(s, f.call)
 	c.request = append([]byte(nil), f.body...)
@@ -246,6 +250,9 @@ func (s *Session) accept(f frame) error {
 		s.forget(c)
 		c.end(ErrClosed)
 		_ = s.send(frame{kind: kindDone, call: c.id, body: answer.bytes()})
+		s.mu.Lock()
+		s.owed--
+		s.mu.Unlock()
 	})
 	return nil
 }

@@ -140,6 +140,53 @@ func TestTrickle(t *testing.T) {
 	})
 }
 
+// A far side that never ends what nobody waits for any more does not keep the place of it.
+func TestCancelledForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := piped(t)
+		over := make(chan struct{})
+		near, far := Near(t.Context(), a), Far(t.Context(), b, func(*Call) Answer {
+			<-over
+			return Answer{}
+		})
+		call, err := near.Start(t.Context(), Request{Op: OpOpen})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call.Cancel()
+		begin := time.Now()
+		select {
+		case <-near.Done():
+		case <-time.After(2 * answerPatience):
+		}
+		if since := time.Since(begin); since != answerPatience {
+			t.Errorf("after %v: %v", since, near.Err())
+		}
+		close(over)
+		near.Close()
+		far.Close()
+	})
+}
+
+// Who takes no answers cannot have the far side keep as many as it likes.
+func TestAnswersThatNobodyTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := piped(t)
+		far := Far(t.Context(), b, func(*Call) Answer { return Answer{} })
+		for i := range 4 * maxCalls {
+			if a.Write(t.Context(), websocket.MessageBinary, message(kindOpen, 0, uint32(i+1), `{"op":"usage"}`)) != nil {
+				break
+			}
+			synctest.Wait()
+		}
+		<-far.Done()
+		if !strings.Contains(far.Err().Error(), "answers that nobody takes") {
+			t.Error(far.Err())
+		}
+		far.Close()
+	})
+}
+
 // One that is slow and goes on is waited for, and who reads slowly keeps nobody waiting.
 func TestSlowAndSteady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -192,9 +192,10 @@ func walkMade(tree sandbox.FileTree, dir string, most int64, visit func(name str
 		if !found || !info.Mode.IsDir() && !info.Mode.IsRegular() {
 			return nil
 		}
-		if total += info.Size; total > most {
+		if info.Size < 0 || info.Size > most-total { // a sum of them may be no number any more
 			return fmt.Errorf("more than %s", sandbox.FormatBytes(most))
 		}
+		total += info.Size
 		return visit(name, info)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,6 +156,12 @@ func TestPreparedIsBounded(t *testing.T) {
 	}
 	if err := walkMade(tree, prepared, 999, visit); err == nil {
 		t.Error("there is more than its disk had room for")
+	}
+	for _, size := range []int64{math.MaxInt64, math.MaxInt64 - 600, -1} {
+		tree.edit("prepared/b", func(f *fakeFile) { f.Size = size })
+		if err := walkMade(tree, prepared, 1000, visit); err == nil {
+			t.Errorf("a file of %d bytes has room", size)
+		}
 	}
 }
 

@@ -327,8 +327,15 @@ func (c environments) change(do func(*os.Root) error) error {
 	return do(root)
 }
 
+// remove takes away first what says that an entry is whole: who is killed on the way leaves
+// nothing that is taken for one.
 func (c environments) remove(name string) error {
-	return c.change(func(root *os.Root) error { return root.RemoveAll(name) })
+	return c.change(func(root *os.Root) error {
+		if err := root.RemoveAll(name + "/" + environmentSize); err != nil {
+			return err
+		}
+		return root.RemoveAll(name)
+	})
 }
 
 // hold keeps an entry from being removed, and marks it as used.

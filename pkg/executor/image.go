@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -28,11 +27,7 @@ func (r *run) root() sandbox.Spec {
 
 // checkImage refuses an image that this operator lets nobody name.
 func (e *Executor) checkImage(name string) error {
-	allowed := func(pattern string) bool {
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
-	}
-	if name == "" || e.cfg.Images == nil || slices.ContainsFunc(e.cfg.Images, allowed) {
+	if name == "" || e.cfg.Images == nil || sandbox.MatchImage(e.cfg.Images, name) {
 		return nil
 	}
 	return &InputError{Kind: InputUnsupported, Field: "/image", Detail: fmt.Sprintf("the image %.100q may not be asked for here: the operator names those that may (SANDBOX_IMAGES)", name)}

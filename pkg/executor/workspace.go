@@ -21,7 +21,8 @@ import (
 const (
 	maxFiles      = 10_000
 	maxNameBytes  = 1024
-	maxPartBytes  = 255 // NAME_MAX of every Linux file system that matters
+	maxPartBytes  = 255                  // NAME_MAX of every Linux file system that matters
+	maxParts      = sandbox.MaxWalkDepth // what lies deeper nobody lists
 	maxTotalBytes = 64 << 20
 )
 
@@ -107,6 +108,8 @@ func checkName(name string) error {
 		return &InputError{Field: field, Detail: fmt.Sprintf("the file name %.40q… has %d bytes: at most %d", name, len(name), maxNameBytes)}
 	case !fs.ValidPath(name) || name == "." || strings.ContainsRune(name, 0):
 		return &InputError{Field: field, Detail: fmt.Sprintf("%q is no file name below the workspace: it must be relative, without . and .., and valid UTF-8", name)}
+	case strings.Count(name, "/") >= maxParts:
+		return &InputError{Field: field, Detail: fmt.Sprintf("the file name %.40q… has more than %d parts", name, maxParts)}
 	case slices.ContainsFunc(strings.Split(name, "/"), tooLong):
 		return &InputError{Field: field, Detail: fmt.Sprintf("a part of the file name %.40q… has more than %d bytes", name, maxPartBytes)}
 	}

@@ -20,7 +20,7 @@ import (
 var badNames = []string{
 	"", ".", "..", "/", "//", "/etc/passwd", "../x", "a/../../x", "a/..", "a/./b", "./a", "a//b", "a/", "/a",
 	"a\x00b", "\x00", "\xff", "a/\xc3(", "../../../../../../etc/shadow", "..//x", "a/b/../../../c",
-	strings.Repeat("a", 4096), strings.Repeat("a/", 2047) + "a", strings.Repeat("é", 128), strings.Repeat("x", 256) + "/y",
+	strings.Repeat("a", 4096), strings.Repeat("a/", 2047) + "a", strings.Repeat("é", 128), strings.Repeat("x", 256) + "/y", strings.Repeat("a/", 128) + "a",
 }
 
 func TestCheckNameRefuses(t *testing.T) {
@@ -37,7 +37,7 @@ func TestCheckNameRefuses(t *testing.T) {
 
 func TestCheckNameAccepts(t *testing.T) {
 	for _, name := range []string{"a", "main.py", "a/b/c", "...", "..a", "a..", " ", "a b", "你好/🦀.txt", `a\b`, "-rf", "~", "a\nb",
-		strings.Repeat("x", 255), strings.Repeat(strings.Repeat("x", 127)+"/", 8)[:1023]} {
+		strings.Repeat("x", 255), strings.Repeat("a/", 127) + "a", strings.Repeat(strings.Repeat("x", 127)+"/", 8)[:1023]} {
 		if err := checkName(name); err != nil {
 			t.Errorf("%.40q: %v", name, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -77,3 +79,13 @@ func (e *ImageError) Error() string {
 }
 
 func (e *ImageError) Unwrap() error { return e.Err }
+
+// MatchImage tells whether a name of an image is one of those that patterns mean, as
+// [path.Match] does. A digest names an image whatever stands before it: a pattern without one
+// means no name that has one.
+func MatchImage(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil && strings.Contains(pattern, "@") == strings.Contains(name, "@")
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -88,23 +89,39 @@ func (t *fileTree) MkdirAll(name string) error {
 	return asUser(t.user, func() error { return t.mkdirAll(name) })
 }
 
+// mkdirAll tries the whole name, since most directories are there or one above is, and then goes
+// down part by part: it is the server's own time, and a name may have many.
 func (t *fileTree) mkdirAll(name string) error {
 	if name == "." {
 		return nil
 	}
-	err := t.root.Mkdir(name, 0o755)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		info, err := t.root.Lstat(name)
-		if err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "mkdir", Path: name, Err: unix.ENOTDIR}
-		}
+	if err := t.mkdir(t.root, name); !errors.Is(err, fs.ErrNotExist) {
 		return err
-	case errors.Is(err, fs.ErrNotExist):
-		if err := t.mkdirAll(path.Dir(name)); err != nil {
+	}
+	at, err := t.root.OpenRoot(".")
+	for part := range strings.SplitSeq(name, "/") {
+		if err != nil {
 			return err
 		}
-		return t.mkdirAll(name)
+		above := at
+		if err = t.mkdir(above, part); err == nil {
+			at, err = above.OpenRoot(part)
+		}
+		above.Close()
+	}
+	at.Close()
+	return err
+}
+
+// mkdir makes a directory that may be there.
+func (t *fileTree) mkdir(at *os.Root, name string) error {
+	err := at.Mkdir(name, 0o755)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	info, err := at.Lstat(name)
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "mkdir", Path: name, Err: unix.ENOTDIR}
 	}
 	return err
 }
