@@ -5,6 +5,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/sandbox-run/sandbox-run/internal/config"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor"
 )
@@ -91,10 +92,11 @@ func exitCodeOf(err error) int {
 	var quiet errQuiet
 	var input *executor.InputError
 	var policy *PolicyError
+	var value *config.ValueError
 	switch {
 	case errors.As(err, &quiet):
 		return quiet.code
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &value):
 		return exitUsage
 	case errors.As(err, &lang):
 		return exitNoProgram

@@ -10,8 +10,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/secret"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox/e2b"
-	"github.com/sandbox-run/sandbox-run/pkg/sandbox/remote"
 )
 
 // RuntimeAuto is the strongest runtime that works here.
@@ -51,7 +49,8 @@ type E2B struct {
 
 // Remote is what an operator decides about the runtime remote.
 type Remote struct {
-	Servers []remote.Endpoint
+	// Servers are addresses, each with an optional #region.
+	Servers string
 	Region  string
 	Key     secret.Value
 	KeyFile string
@@ -94,12 +93,12 @@ func technologies() []Variable {
 		Variable{"DOCKER_RUNTIME", "", "Runtime docker: an OCI runtime that the engine knows, such as runsc or kata.", false, into(text, func(c *Config) *string { return &c.Docker.Runtime })},
 		Variable{"E2B_API_KEY", "", "Runtime e2b: the key.", false, into(key, func(c *Config) *secret.Value { return &c.E2B.Key })},
 		Variable{"E2B_API_KEY_FILE", "", "Runtime e2b: a file that holds the key.", false, into(text, func(c *Config) *string { return &c.E2B.KeyFile })},
-		Variable{"E2B_API_URL", "", "Runtime e2b: the address of the service; unset: that of e2b.app.", false, into(e2b.ParseURL, func(c *Config) *string { return &c.E2B.APIURL })},
-		Variable{"E2B_SANDBOX_URL", "", "Runtime e2b: one address for the traffic of all sandboxes, in place of a host name for each.", false, into(e2b.ParseURL, func(c *Config) *string { return &c.E2B.SandboxURL })},
+		Variable{"E2B_API_URL", "", "Runtime e2b: the address of the service; unset: that of e2b.app.", false, into(text, func(c *Config) *string { return &c.E2B.APIURL })},
+		Variable{"E2B_SANDBOX_URL", "", "Runtime e2b: one address for the traffic of all sandboxes, in place of a host name for each.", false, into(text, func(c *Config) *string { return &c.E2B.SandboxURL })},
 		Variable{"SANDBOX_E2B_TEMPLATE", "base", "Runtime e2b: the template that containers without an image are made from.", false, into(text, func(c *Config) *string { return &c.E2B.Template })},
 		Variable{"SANDBOX_E2B_PRICE_VCPU_HOUR", "", "Runtime e2b: what a virtual CPU costs for an hour, for the estimate in meta.cost.", false, into(parsePrice, func(c *Config) *float64 { return &c.E2B.VCPUHour })},
 		Variable{"SANDBOX_E2B_PRICE_GIB_HOUR", "", "Runtime e2b: what a GiB of memory costs for an hour.", false, into(parsePrice, func(c *Config) *float64 { return &c.E2B.GiBHour })},
-		Variable{"SANDBOX_REMOTE", "", "Runtime remote: the addresses of other servers with spaces between them, each with its #region, if it has one.", false, into(remote.ParseEndpoints, func(c *Config) *[]remote.Endpoint { return &c.Remote.Servers })},
+		Variable{"SANDBOX_REMOTE", "", "Runtime remote: the addresses of other servers with spaces between them, each with its #region, if it has one.", false, into(text, func(c *Config) *string { return &c.Remote.Servers })},
 		Variable{"SANDBOX_REMOTE_REGION", "", "Runtime remote: the region that programs must not leave; unset: any.", false, into(text, func(c *Config) *string { return &c.Remote.Region })},
 		Variable{"SANDBOX_REMOTE_KEY", "", "Runtime remote: the key of those servers.", false, into(key, func(c *Config) *secret.Value { return &c.Remote.Key })},
 		Variable{"SANDBOX_REMOTE_KEY_FILE", "", "Runtime remote: a file that holds the key.", false, into(text, func(c *Config) *string { return &c.Remote.KeyFile })},

@@ -127,3 +127,14 @@ func byteUnit(unit string) (factor float64, ok bool) {
 	}
 	return 0, false
 }
+
+// ValueError is a value that only what it is for can tell to be wrong.
+type ValueError struct {
+	Name string // of the setting
+	Err  error
+}
+
+func (e *ValueError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *ValueError) Unwrap() error { return e.Err }

@@ -52,7 +52,8 @@ func (c Command) Main(args []string) int {
 	}
 	fmt.Fprintln(c.Stderr, "sandbox-server:", err)
 	var usage *usageError
-	if errors.As(err, &usage) {
+	var value *config.ValueError
+	if errors.As(err, &usage) || errors.As(err, &value) {
 		return exitUsage
 	}
 	return exitFailed

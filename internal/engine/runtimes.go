@@ -87,6 +87,11 @@ const secondsPerHour = 3600
 
 func openE2B(cfg config.Config) (*e2b.Runtime, error) {
 	c := cfg.E2B
+	for name, address := range map[string]string{"E2B_API_URL": c.APIURL, "E2B_SANDBOX_URL": c.SandboxURL} {
+		if _, err := e2b.ParseURL(address); address != "" && err != nil {
+			return nil, &config.ValueError{Name: name, Err: err}
+		}
+	}
 	return e2b.New(e2b.Options{
 		APIURL: c.APIURL, SandboxURL: c.SandboxURL, APIKey: c.Key, APIKeyFile: c.KeyFile, Template: c.Template,
 		Prices:     e2b.Prices{PerVCPUSecond: c.VCPUHour / secondsPerHour, PerGiBSecond: c.GiBHour / secondsPerHour},
@@ -96,7 +101,14 @@ func openE2B(cfg config.Config) (*e2b.Runtime, error) {
 
 func openRemote(ctx context.Context, cfg config.Config) (sandbox.Runtime, error) {
 	c := cfg.Remote
-	rt, err := remote.New(ctx, remote.Options{Endpoints: c.Servers, Region: c.Region, APIKey: c.Key, APIKeyFile: c.KeyFile})
+	var endpoints []remote.Endpoint
+	if c.Servers != "" {
+		var err error
+		if endpoints, err = remote.ParseEndpoints(c.Servers); err != nil {
+			return nil, &config.ValueError{Name: "SANDBOX_REMOTE", Err: err}
+		}
+	}
+	rt, err := remote.New(ctx, remote.Options{Endpoints: endpoints, Region: c.Region, APIKey: c.Key, APIKeyFile: c.KeyFile})
 	return usable(rt, err)
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sandbox-run/sandbox-run/internal/kept"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
@@ -43,6 +45,9 @@ func (s *Server) rootOf(ctx context.Context, spec sandbox.Spec) (root, error) {
 	if err := s.allowedImage(spec.Image); err != nil {
 		return root{}, err
 	}
+	if !isWord(spec.Language) || !isWord(spec.Version) {
+		return root{}, &sandbox.ImageError{Ref: "for a language", Err: errors.New("its name and its version have at most 64 bytes each, all of them to be seen"), Mend: "Name one that there is"}
+	}
 	img, err := s.Runtime.Image(ctx, spec)
 	if err != nil || !img.IsZero() {
 		return root{Image: img, language: spec.Language, version: spec.Version}, err
@@ -56,6 +61,11 @@ func (s *Server) rootOf(ctx context.Context, spec sandbox.Spec) (root, error) {
 	}
 	r := s.hostRoot(tc)
 	return r, s.addPrograms(&r, tc)
+}
+
+// isWord tells whether a line of the audit can hold something.
+func isWord(text string) bool {
+	return len(text) <= 64 && utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // toolchain chooses one of this host.

@@ -130,6 +130,19 @@ func TestRuntimesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+// An address that is none is a mistake of who has set it.
+func TestAddressesThatAreNone(t *testing.T) {
+	for kind, c := range map[string]struct{ env, want string }{
+		"e2b":    {"E2B_SANDBOX_URL=https:/x", "sandbox-run: E2B_SANDBOX_URL: an address begins with http:// or https://, and a host follows\n"},
+		"remote": {"SANDBOX_REMOTE=https://a ftp://x", "sandbox-run: SANDBOX_REMOTE: server 2: its URL is none of http://HOST:PORT, https://HOST and unix:///PATH\n"},
+	} {
+		o := invocation{user: user{self: true}, env: []string{c.env, "E2B_API_KEY=e2b_0"}, args: []string{"--runtime", kind, "--lang", "bash", "--code", "echo ran"}}.run(t)
+		if o.code != 2 || o.stdout != "" || o.stderr != c.want {
+			t.Errorf("%+v, want %q", o, c.want)
+		}
+	}
+}
+
 // TestOCIRefuses what its containers cannot hold, before anything runs.
 func TestOCIRefuses(t *testing.T) {
 	if os.Geteuid() != 0 || os.Getenv("SANDBOX_VM_USER") != "" || inContainer != "" {
