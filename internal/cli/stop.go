@@ -98,9 +98,12 @@ func (s *stopper) reading(read func() error) error {
 	}
 }
 
-// release gives the signals back.
+// release gives the signals back, unless one has come: what was opened is yet to be closed
+// then, and the next one would end us in the middle of that.
 func (s *stopper) release() {
-	signal.Stop(s.signals)
+	if s.signal() == nil {
+		signal.Stop(s.signals)
+	}
 	close(s.done)
 	s.cancel()
 }
