@@ -99,17 +99,17 @@ func (t *fileTree) mkdirAll(name string) error {
 		return err
 	}
 	at, err := t.root.OpenRoot(".")
-	for part := range strings.SplitSeq(name, "/") {
-		if err != nil {
-			return err
-		}
+	for err == nil {
+		part, below, more := strings.Cut(name, "/")
 		above := at
-		if err = t.mkdir(above, part); err == nil {
-			at, err = above.OpenRoot(part)
+		if err = t.mkdir(above, part); err == nil && more {
+			at, err = above.OpenRoot(part) // which the program may have taken away again
 		}
 		above.Close()
+		if name = below; !more {
+			break
+		}
 	}
-	at.Close()
 	return err
 }
 
