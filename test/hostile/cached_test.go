@@ -28,23 +28,30 @@ print(os.path.realpath(name))
 `
 
 // TestFilesStayCached: what the host has read from its disk it has in memory, whatever a program
-// says about it: others would wait for the disk.
+// says about it: others would wait for the disk. The kernel may still forget some of it, where memory
+// is short, or with the group of the run that was the first to read it (see dropCache in
+// internal/kernel/cgroup), but not after each run, once the host has read it again.
 func TestFilesStayCached(t *testing.T) {
 	each(t, "A43", "Have the kernel forget the files of a toolchain.", func(t *testing.T, c *combination) {
-		name := ""
-		for range 3 {
+		var name string
+		var forgotten []int // pages, after each run but the first, which names the file
+		for range 6 {
 			r, err := c.client.Execute(t.Context(), api.Request{Language: "python", Code: uncache})
 			if err != nil || r.Status != api.StatusOK {
 				t.Fatalf("%+v, %v", r, err)
 			}
-			if name != "" && uncached(t, name) > 0 {
-				t.Errorf("%d pages of %s are forgotten", uncached(t, name), name)
+			if name != "" {
+				forgotten = append(forgotten, uncached(t, name))
+				if forgotten[len(forgotten)-1] == 0 {
+					return
+				}
 			}
 			name = strings.TrimSpace(r.Stdout)
 			if _, err := os.ReadFile(name); err != nil || !filepath.IsAbs(name) {
 				t.Fatalf("the host has no such file: %v", err)
 			}
 		}
+		t.Errorf("after each run some pages of %s are forgotten: %d", name, forgotten)
 	})
 }
 
