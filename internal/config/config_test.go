@@ -126,6 +126,7 @@ func TestLoadErrors(t *testing.T) {
 	for variable, want := range map[string]string{
 		"SANDBOX_TYPE=chroot":                      `SANDBOX_TYPE: there is no runtime "chroot": it is one of local, docker, oci, e2b, remote, auto`,
 		"SANDBOX_IMAGES=a,,b":                      `SANDBOX_IMAGES: "" is no pattern of images`,
+		"SANDBOX_IMAGES=a@sha256:*":                `SANDBOX_IMAGES: "a@sha256:*" means no image: a digest is one image's`,
 		"SANDBOX_IMAGES=[":                         `SANDBOX_IMAGES: "[" is no pattern of images`,
 		"SANDBOX_STRICT_VERSIONS=maybe":            `SANDBOX_STRICT_VERSIONS: "maybe" is neither true nor false`,
 		"SANDBOX_E2B_PRICE_GIB_HOUR=-1":            `SANDBOX_E2B_PRICE_GIB_HOUR: "-1" is not a price`,

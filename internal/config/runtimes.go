@@ -150,6 +150,9 @@ func setImages(c *Config, value string) error {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			return fmt.Errorf("%q is no pattern of images", pattern)
 		}
+		if _, digest, _ := strings.Cut(pattern, "@"); strings.ContainsAny(digest, `*?[\`) {
+			return fmt.Errorf("%q means no image: a digest is one image's, whatever stands before it, and has to be written out", pattern)
+		}
 		c.Images = append(c.Images, pattern)
 	}
 	return nil

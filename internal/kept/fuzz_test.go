@@ -38,7 +38,7 @@ func FuzzKeep(f *testing.F) {
 	if _, err := os.Stat(memory); err != nil {
 		memory = ""
 	}
-	limits := Limits{EntryBytes: 64 << 10, EntryNames: 20, OwnerBytes: 1 << 20, TotalBytes: 1 << 20, Uploads: 1, TenantUploads: 1}
+	limits := Limits{EntryBytes: 64 << 10, EntryNames: 20, OwnerBytes: 1 << 20, TotalBytes: 1 << 20, OwnerEntries: 2, TotalEntries: 2, Uploads: 1, TenantUploads: 1}
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		dir, err := os.MkdirTemp(memory, "kept-") //nolint:usetesting // on another file system
 		if err != nil {

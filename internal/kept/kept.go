@@ -46,6 +46,9 @@ type Limits struct {
 	// owner's take together, and TotalBytes all of them. Each name counts as a page,
 	// and each file as whole pages.
 	EntryBytes, EntryNames, OwnerBytes, TotalBytes int64
+	// OwnerEntries and TotalEntries are how many directories one owner may have and all of
+	// them: the smallest takes its inodes, and a look at each upload.
+	OwnerEntries, TotalEntries int
 	// Uploads is how many may be on their way, and TenantUploads how many of them one
 	// tenant's.
 	Uploads, TenantUploads int64
@@ -53,7 +56,7 @@ type Limits struct {
 
 // DefaultLimits hold the standard library of a few versions of Go for each owner.
 func DefaultLimits() Limits {
-	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, Uploads: 8, TenantUploads: 3}
+	return Limits{EntryBytes: 1 << 30, EntryNames: 100_000, OwnerBytes: 2 << 30, TotalBytes: 8 << 30, OwnerEntries: 256, TotalEntries: 4096, Uploads: 8, TenantUploads: 3}
 }
 
 // What stands in the way of keeping a directory.
@@ -345,22 +348,32 @@ func parents(name string) func(yield func(string) bool) {
 	}
 }
 
+// room is what directories take together.
+type room struct {
+	bytes   int64
+	entries int
+}
+
+func (r *room) add(bytes int64, entries int) { r.bytes, r.entries = r.bytes+bytes, r.entries+entries }
+
 // makeRoom removes what was not used for longest, of this owner's or of all, until e
 // fits. The caller holds the lock.
 func (s *Store) makeRoom(e *entry) error {
 	byAge := make([]*entry, 0, len(s.entries))
-	var own, all int64
+	own, all := room{e.size, 1}, room{e.size, 1}
 	for _, other := range s.entries {
 		byAge = append(byAge, other)
-		all += other.size
+		all.add(other.size, 1)
 		if other.owner() == e.owner() {
-			own += other.size
+			own.add(other.size, 1)
 		}
 	}
+	ownFull := func() bool { return own.bytes > s.limits.OwnerBytes || own.entries > s.limits.OwnerEntries }
+	allFull := func() bool { return all.bytes > s.limits.TotalBytes || all.entries > s.limits.TotalEntries }
 	slices.SortFunc(byAge, func(a, b *entry) int { return cmp.Or(a.used.Compare(b.used), strings.Compare(a.path, b.path)) })
 	for _, other := range byAge {
 		mine := other.owner() == e.owner()
-		tooMuch := own+e.size > s.limits.OwnerBytes && mine || all+e.size > s.limits.TotalBytes
+		tooMuch := mine && ownFull() || allFull()
 		if !tooMuch || other.held > 0 {
 			continue
 		}
@@ -369,12 +382,12 @@ func (s *Store) makeRoom(e *entry) error {
 		} else if err != nil {
 			return fmt.Errorf("make room for what should be kept: %w", err)
 		}
-		all -= other.size
+		all.add(-other.size, -1)
 		if mine {
-			own -= other.size
+			own.add(-other.size, -1)
 		}
 	}
-	if own+e.size > s.limits.OwnerBytes || all+e.size > s.limits.TotalBytes {
+	if ownFull() || allFull() {
 		return fmt.Errorf("%w: what is there is in use", ErrFull)
 	}
 	return nil

@@ -160,8 +160,20 @@ func TestTwoServers(t *testing.T) {
 }
 
 func TestKeepAndHold(t *testing.T) {
-	limits := DefaultLimits()
-	limits.OwnerBytes = 3 * 3 * pageBytes // three small files
+	for name, limit := range map[string]func(*Limits){
+		"bytes":       func(l *Limits) { l.OwnerBytes = 3 * 3 * pageBytes }, // three small files
+		"directories": func(l *Limits) { l.OwnerEntries = 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := DefaultLimits()
+			limit(&limits)
+			keepAndHold(t, limits)
+		})
+	}
+}
+
+// keepAndHold keeps a fourth directory where an owner may have three.
+func keepAndHold(t *testing.T, limits Limits) {
 	s, dir := opened(t, limits)
 	named := func(name string) Key { return Key{Owner: "a", Image: "b", Name: name} }
 	for _, name := range []string{"1", "2", "3"} {

@@ -81,6 +81,8 @@ func TestImageFaults(t *testing.T) {
 		{"no images", &fakeRuntime{imgErr: &sandbox.UnsupportedError{What: "an image", Reason: "x"}}, Request{Image: "img:1"}, nil, InputUnsupported, "/image", "an image cannot be enforced here"},
 		{"not allowed", &fakeRuntime{}, Request{Image: "secret:1"}, []string{"img:*"}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"not allowed by its digest", &fakeRuntime{}, Request{Image: "img:1@sha256:" + strings.Repeat("a", 64)}, []string{"img:*"}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
+		{"another of a repository by its digest", &fakeRuntime{}, Request{Image: "img@sha256:" + strings.Repeat("b", 64)}, []string{"img@*", "img@sha256:" + strings.Repeat("a", 64)}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
+		{"allowed by its digest", &fakeRuntime{imgErr: fault}, Request{Image: "img@sha256:" + strings.Repeat("a", 64)}, []string{"img@sha256:" + strings.Repeat("a", 64)}, InputInvalid, "/image", "it is not here"},
 		{"none allowed", &fakeRuntime{}, Request{Image: "img:1"}, []string{}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"not in the image", imageRuntime(nil), Request{Image: "img:1"}, []string{"img:*"}, InputNoToolchain, "/language", "Ruby is not installed: ruby of the image img:1 does not say"},
 		{"another version", imageRuntime(map[string]string{"ruby --version": "ruby 3.3.1\n"}), Request{Language: "ruby@2", Image: "img:1"}, nil, InputNoToolchain, "/language", "there is 3.3.1"},

@@ -81,11 +81,13 @@ func (e *ImageError) Error() string {
 func (e *ImageError) Unwrap() error { return e.Err }
 
 // MatchImage tells whether a name of an image is one of those that patterns mean, as
-// [path.Match] does. A digest names an image whatever stands before it: a pattern without one
-// means no name that has one.
+// [path.Match] does. A digest names an image whatever stands before it, so a name that has one is
+// meant only by a pattern with that digest.
 func MatchImage(patterns []string, name string) bool {
+	_, digest, _ := strings.Cut(name, "@")
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
-		return ok && err == nil && strings.Contains(pattern, "@") == strings.Contains(name, "@")
+		_, same, _ := strings.Cut(pattern, "@")
+		return ok && err == nil && same == digest
 	})
 }
