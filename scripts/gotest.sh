@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 built='/test(/|$)'
-alone='/(pkg/sandbox/(docker|local|oci|remote)|internal/(kernel|guest|image|instance|outlet|posture|relay))(/|$)'
+alone='/(pkg/sandbox/(docker|local|oci|remote)|internal/(kernel/(cgroup|netns|notify|spawn)|guest|image|instance|outlet|posture|relay))(/|$)'
 mapfile -t packages < <(go list ./...)
 mapfile -t first < <(printf '%s\n' "${packages[@]}" | grep -vE "$built|$alone")
 mapfile -t next < <(printf '%s\n' "${packages[@]}" | grep -E "$alone")

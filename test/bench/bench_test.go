@@ -179,9 +179,9 @@ func TestSooner(t *testing.T) {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
-			rounds := 15
+			rounds := 11
 			if p.Language == "java" || p.Language == "go" { // a second and a half each
-				rounds = 7
+				rounds = 5
 			}
 			bare, through, _ := beside(t, server, p, toolchain(t, p), t.TempDir(), rounds)
 			low, high := through.RatioInterval(bare)

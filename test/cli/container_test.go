@@ -231,6 +231,7 @@ func TestRestrictedLanguages(t *testing.T) {
 	for _, u := range users(t) {
 		for _, lang := range slices.Sorted(maps.Keys(hello.sources)) {
 			t.Run(u.name+"/"+lang, func(t *testing.T) {
+				t.Parallel()
 				if why := missing(u, lang); why != "" {
 					t.Skip(why)
 				}

@@ -82,7 +82,7 @@ var mix = [][]string{
 	{"--lang", "lua", "--code", "print(1)", "--network", "localhost"},
 }
 
-var leakRuns = flag.Int("leak-runs", 100, "how many runs must leave nothing behind; make soak has a thousand")
+var leakRuns = flag.Int("leak-runs", 60, "how many runs must leave nothing behind; make soak has a thousand")
 
 // TestNothingStaysBehind runs many programs, eight at a time, some of them interrupted,
 // some with sandbox-run itself killed.

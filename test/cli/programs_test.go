@@ -28,7 +28,7 @@ func TestPrograms(t *testing.T) {
 			if !*allPrograms {
 				every := 3
 				if lang == "go" || lang == "rust" || lang == "java" {
-					every = 6
+					every = 10
 				}
 				dirs = slices.DeleteFunc(dirs, func(dir string) bool { return !usual(dir, every) })
 			}
