@@ -52,8 +52,8 @@ func (h *hosted) start(call *tunnel.Call, c sandbox.Container, r tunnel.Request)
 
 // launch starts the program.
 func (h *hosted) launch(call *tunnel.Call, c sandbox.Container, r tunnel.Request) (sandbox.Running, sandbox.Limits, error) {
-	h.creating.Lock()
-	defer h.creating.Unlock()
+	h.starting.Lock()
+	defer h.starting.Unlock()
 	if h.current() != nil {
 		return nil, sandbox.Limits{}, errors.New("a process runs in the container already")
 	}

@@ -57,10 +57,10 @@ type hosted struct {
 	idle    *time.Timer
 	brought atomic.Int64 // bytes of files from the other side
 
-	creating sync.Mutex // one creation, one start at a time
-	asked    bool       // for the container
-	arrived  func()     // called then
-	started  int        // programs
+	asked    atomic.Bool // for the container
+	arrived  func()      // called then
+	starting sync.Mutex  // one start at a time
+	started  int         // programs
 
 	mu        sync.Mutex
 	busy      int // calls that go on
@@ -134,15 +134,13 @@ func (h *hosted) done() {
 	h.idle.Reset(containerIdle)
 }
 
-// create makes the container.
+// create makes the container. Nothing else waits beside it with what it brings, which is memory of
+// nobody's grant.
 func (h *hosted) create(call *tunnel.Call, r tunnel.Request) tunnel.Answer {
-	h.creating.Lock()
-	defer h.creating.Unlock()
-	if h.asked || r.Spec == nil {
+	if h.asked.Swap(true) || r.Spec == nil {
 		h.hangUp(errNoContainer)
 		return tunnel.Failed(errNoContainer)
 	}
-	h.asked = true
 	h.arrived()
 	if err := h.s.drained(); err != nil {
 		return tunnel.Failed(&tunnel.Elsewhere{Reason: err.Error()})

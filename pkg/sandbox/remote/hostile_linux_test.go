@@ -72,6 +72,22 @@ func TestOneContainerPerConnection(t *testing.T) {
 	eventually(t, "the end of the first", func() bool { return len(f.runtime.manager.Alive()) == 0 })
 }
 
+// Nor is it asked for again while it waits for its place, with so much more to be kept meanwhile.
+func TestOneContainerIsAskedFor(t *testing.T) {
+	f := serve(t, func(o *server.Options) { o.Ledger = capacity.New(capacity.Limits{Runs: 1, MemoryBytes: 1 << 30, Queue: 1}) })
+	create(t, opened(t, remote.Options{}, f), small)
+	s := must(dial(t, f))
+	asked := creation(t)
+	go func() { _, _ = s.Do(t.Context(), asked) }()
+	eventually(t, "the second one", func() bool { return f.Ledger.Load().Waiting == 1 })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := s.Do(ctx, asked); err == nil || ctx.Err() != nil {
+		t.Errorf("a second request for it: %v", err)
+	}
+	hungUp(t, "a second request for it", s)
+}
+
 // A program that asks for more than there is has not begun, and the container keeps the place that
 // it has: none lives that the ledger does not know.
 func TestMoreThanThereIs(t *testing.T) {
