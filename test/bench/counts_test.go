@@ -55,8 +55,8 @@ func counts(t *testing.T, p bench.Program, bound bounds) {
 			time.Sleep(100 * time.Millisecond) // for what is done behind it
 		}
 	}
-	run(12) // until there is one for each
-	const runs = 12
+	run(20) // until there is one for each
+	const runs = 20
 	allocated := func() (objects, bytes float64) {
 		return server.Metric("go_memstats_mallocs_total"), server.Metric("go_memstats_alloc_bytes_total")
 	}
