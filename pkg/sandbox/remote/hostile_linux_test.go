@@ -74,7 +74,9 @@ func TestOneContainerPerConnection(t *testing.T) {
 
 // Nor is it asked for again while it waits for its place, with so much more to be kept meanwhile.
 func TestOneContainerIsAskedFor(t *testing.T) {
-	f := serve(t, func(o *server.Options) { o.Ledger = capacity.New(capacity.Limits{Runs: 1, MemoryBytes: 1 << 30, Queue: 1}) })
+	f := serve(t, func(o *server.Options) {
+		o.Ledger = capacity.New(capacity.Limits{Runs: 1, MemoryBytes: 1 << 30, Queue: 1})
+	})
 	create(t, opened(t, remote.Options{}, f), small)
 	s := must(dial(t, f))
 	asked := creation(t)
