@@ -26,7 +26,7 @@ func TestPrograms(t *testing.T) {
 				t.Fatalf("no programs: %v", err)
 			}
 			if !*allPrograms {
-				every := 3
+				every := 4
 				if lang == "go" || lang == "rust" || lang == "java" {
 					every = 10
 				}
