@@ -217,6 +217,31 @@ func keepAndHold(t *testing.T, limits Limits) {
 	}
 }
 
+// What all have together is bounded as what one has: whose was not used for longest goes.
+func TestRoomOfAll(t *testing.T) {
+	for name, limit := range map[string]func(*Limits){
+		"bytes":       func(l *Limits) { l.TotalBytes = 2 * 3 * pageBytes }, // two small files
+		"directories": func(l *Limits) { l.TotalEntries = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			limits := DefaultLimits()
+			limit(&limits)
+			s, _ := opened(t, limits)
+			owners := []string{"a", "b", "c"}
+			for _, owner := range owners {
+				if err := s.Keep(t.Context(), Key{Owner: owner, Image: "b", Name: "1"}, archive(t, file("f", owner))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, owner := range owners {
+				if ok, err := s.Has(Key{Owner: owner, Image: "b", Name: "1"}); ok != (owner != "a") || err != nil {
+					t.Errorf("that of %s is kept: %v, %v", owner, ok, err)
+				}
+			}
+		})
+	}
+}
+
 // What is on its way holds what somebody else chose: nothing in it is taken for what is
 // noted about a directory, at the next start or at another server's on the same directory.
 func TestOnItsWay(t *testing.T) {

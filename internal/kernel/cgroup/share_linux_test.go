@@ -39,6 +39,12 @@ func TestShareIsOneAmongOthers(t *testing.T) {
 func againstThree(t *testing.T, h *Hierarchy) (many, one time.Duration) {
 	t.Helper()
 	var groups []*Group
+	var ends []func()
+	defer func() {
+		for _, end := range slices.Backward(ends) {
+			end()
+		}
+	}()
 	for i, share := range []string{"many", "many", "many", ""} {
 		name := fmt.Sprintf("spin-%d", i)
 		s := scope(t, h, name, share)
@@ -46,20 +52,20 @@ func againstThree(t *testing.T, h *Hierarchy) (many, one time.Duration) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() {
+		ends = append(ends, func() {
 			if err := errors.Join(g.Delete(), s.Delete()); err != nil {
 				t.Error(err)
 			}
-		}()
+		})
 		groups = append(groups, g)
 	}
 	for _, g := range groups {
 		cmd := again("spin")
 		startIn(t, g, cmd)
-		defer func() {
+		ends = append(ends, func() {
 			_ = g.Kill()
 			_ = cmd.Wait()
-		}()
+		})
 	}
 	var began [4]time.Duration
 	for deadline := time.Now().Add(5 * time.Second); slices.Min(began[:]) < 100*time.Millisecond && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {

@@ -178,11 +178,7 @@ import os, helper`,
 		"mocked":                  "import os, builtins\nfrom unittest import mock\nwith mock.patch('builtins.__import__', side_effect=ImportError('no')):\n    try:\n        import json.tool\n    except ImportError as e:\n        print(e)\nimport json.tool\nexec('1')",
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := pythons(t)
-			if name != "world" { // which sees most
-				all = all[max(0, len(all)-2):]
-			}
-			for _, interpreter := range all {
+			for _, interpreter := range pythons(t) {
 				files := map[string]string{"main.py": code, "helper.py": "import nosuch2\n"}
 				want := python(t, interpreter, files, nil, "main.py", "a", "b")
 				got := python(t, interpreter, files, &HookOptions{Mode: Warn}, "main.py", "a", "b")
