@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,6 +161,8 @@ func (r *Relay) dialAddress(ctx context.Context, to netip.AddrPort, named bool) 
 	conn, err := d.DialContext(ctx, "tcp", to.String())
 	if err == nil {
 		boundBuffers(conn)
+	} else if r.ctx.Err() != nil { // when the dialer does not come to ask
+		err = cmp.Or(r.check(to, named), err)
 	}
 	return conn, err
 }

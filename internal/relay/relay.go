@@ -199,10 +199,7 @@ func (r *Relay) accept(listener net.Listener) {
 			}
 			return
 		}
-		if !r.Pace() {
-			_ = conn.Close()
-			return
-		}
+		closed := !r.Pace() // nobody waits for the last one, but what is refused is noted
 		r.take(conn, func() {
 			to, err := r.config.Destination(conn)
 			if err != nil {
@@ -212,6 +209,9 @@ func (r *Relay) accept(listener net.Listener) {
 			}
 			r.handle(conn, to)
 		})
+		if closed {
+			return
+		}
 	}
 }
 
@@ -241,7 +241,8 @@ func (r *Relay) Refuse(format string, args ...any) { r.violations.add(format, ar
 // Failed notes what was allowed and did not work before it came to the relay.
 func (r *Relay) Failed(format string, args ...any) { r.failures.add(format, args...) }
 
-// take serves a connection while there is room for one.
+// take serves a connection while there is room for one. When the relay is closed, it
+// has the connection closed before it is served, which only notes what is refused.
 func (r *Relay) take(conn net.Conn, serve func()) bool {
 	select {
 	case r.slots <- struct{}{}:
@@ -250,15 +251,15 @@ func (r *Relay) take(conn net.Conn, serve func()) bool {
 		reset(conn)
 		return false
 	}
-	started := r.start(conn, func() {
+	run := func() {
 		defer func() { <-r.slots }()
 		defer r.release(conn)
 		serve()
-	})
-	if !started {
-		<-r.slots
 	}
-	return started
+	if !r.start(conn, run) {
+		run()
+	}
+	return true
 }
 
 // handle gives one connection what it was made for.

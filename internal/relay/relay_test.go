@@ -8,9 +8,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"net/url"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -379,70 +377,6 @@ func TestIdle(t *testing.T) {
 	c.IdleTimeout = idle
 	b = newRig(t, c)
 	b.refused(b.dial("server.test", portOf(silent)))
-}
-
-// Close ends what is open, what is being connected and what is being asked, and
-// nothing of the relay is left.
-func TestClose(t *testing.T) {
-	before := runtime.NumGoroutine()
-	arrived := make(chan bool, 10)
-	server := serve(t, func(conn *net.TCPConn) {
-		arrived <- true
-		io.Copy(io.Discard, conn)
-	})
-	silent := &proxy{l: server}
-	for range 3 {
-		config := open(t, server)
-		config.Proxy = func(u *url.URL) (*url.URL, error) {
-			if u.Scheme == "http" { // port 80, below
-				return silent.config(nil, nil).Proxy(&url.URL{})
-			}
-			return nil, nil
-		}
-		config.Policy = mustParse(t, Rules{Allow: []string{"127.0.0.1"}})
-		b := newRig(t, config)
-		udp, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.r.ServeUDP(udp)
-		conns := []*net.TCPConn{b.dial("127.0.0.1", portOf(server))} // open
-		<-arrived
-		conns = append(conns, b.dial("127.0.0.1", 80)) // on its way through a proxy
-		<-arrived
-		conns = append(conns, b.dial("8.8.8.8", 53)) // asking
-		for len(b.r.slots) < len(conns) {
-			time.Sleep(time.Millisecond)
-		}
-		b.r.Close()
-		if all := stacks(); strings.Contains(all, "(*Relay).") {
-			t.Errorf("Close returns before the relay has ended:\n%s", all)
-		}
-		b.r.Close()
-		for i, conn := range conns {
-			if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
-				t.Errorf("connection %d is still open: %v", i, err)
-			}
-		}
-		late := listen(t)
-		b.r.Serve(late)
-		if _, err := net.Dial("tcp", late.Addr().String()); err == nil {
-			t.Error("a closed relay listens")
-		}
-	}
-	server.Close()
-	for i := 0; runtime.NumGoroutine() > before; i++ { // the server's own take a moment
-		if i > 1000 {
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
-// stacks are those of all goroutines.
-func stacks() string {
-	b := make([]byte, 1<<16)
-	return string(b[:runtime.Stack(b, true)])
 }
 
 func TestLines(t *testing.T) {
