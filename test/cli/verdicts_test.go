@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 )
@@ -39,6 +40,7 @@ func TestVerdicts(t *testing.T) {
 			u.installed(t)
 			seen := newSeen(u, look(t, u))
 			have := languagesOf(t, u)
+			prepareGo(t, u, have)
 			// But for the table, every second language of a case is enough as an ordinary user, and
 			// every third with another runtime.
 			every := 3
@@ -52,6 +54,13 @@ func TestVerdicts(t *testing.T) {
 			t.Run("ends", func(t *testing.T) { seen.verdicts(t, have, every) })
 			seen.write(t)
 		})
+	}
+}
+
+// prepareGo has Go's standard library made ready, which may take longer than a run of a test may.
+func prepareGo(t *testing.T, u user, have map[string]bool) {
+	if missing(u, "go") == "" && (have == nil || have["go"]) {
+		invocation{user: u, args: []string{"--quiet", "--lang", "go", "--code", "package main; func main() {}"}, limit: 10 * time.Minute}.run(t)
 	}
 }
 

@@ -47,6 +47,7 @@ func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest
 	if err != nil {
 		return nil, err
 	}
+	e.words = conn.words
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	if err := e.openNetwork(ctx, spec.Network); err != nil {
@@ -219,13 +220,14 @@ type engine struct {
 	changing  sync.Mutex     // held while the engine is told of limits
 	limits    sandbox.Limits // those that the control groups hold
 	trees     []string       // of files, all of them in memory
+	words     *stdio.Tail    // of init, and of the OCI runtime
 }
 
 // attached is the connection to a container's standard streams.
 type attached struct {
 	io.Reader
 	io.Writer
-	words *stdio.Tail // of init, and of the OCI runtime
+	words *stdio.Tail
 	close func() error
 }
 
@@ -295,6 +297,9 @@ func (e *engine) ended() (sandbox.Exit, error) {
 		return sandbox.Exit{Code: 137, Signal: 9, OOMKills: 1}, nil
 	case s.Error != "":
 		return sandbox.Exit{}, e.r.failed("run a container", errors.New(s.Error))
+	}
+	if words := e.words.LastLine(); words != "" {
+		return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container has ended: " + words)}
 	}
 	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container was stopped from outside"), Again: true}
 }

@@ -2,6 +2,8 @@ package docker
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -12,6 +14,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"github.com/sandbox-run/sandbox-run/internal/stdio"
 )
 
 // left is a container of a made-up engine.
@@ -35,6 +39,8 @@ func engineWithContainers(t *testing.T, list []left) (*Runtime, *[]string) {
 			w.Header().Set("Api-Version", "1.45")
 		case r.Method == http.MethodDelete:
 			removed = append(removed, id)
+		case id == "wait":
+			_ = json.NewEncoder(w).Encode(map[string]any{"StatusCode": 1})
 		case id == "containers":
 			_ = json.NewEncoder(w).Encode(list)
 		default:
@@ -84,6 +90,24 @@ func TestReclaimLeavesToTheLiving(t *testing.T) {
 		told, err := r.reclaim(t.Context())
 		if want := !c.stays; err != nil || (len(told) == 1) != want || (len(*removed) == 1) != want {
 			t.Errorf("%s: removed %q, told %q, %v", name, *removed, told, err)
+		}
+	}
+}
+
+// TestEndedByItself: what init said when it ended is told, and that it may be tried again
+// where it said nothing, for then it was killed.
+func TestEndedByItself(t *testing.T) {
+	for words, want := range map[string]EngineError{
+		"":                     {Err: errors.New("its container was stopped from outside"), Again: true},
+		"init: no descriptors": {Err: errors.New("its container has ended: init: no descriptors")},
+	} {
+		r, _ := engineWithContainers(t, []left{{ID: "x"}})
+		e := &engine{r: r, id: "x", words: &stdio.Tail{}}
+		_, _ = io.WriteString(e.words, words+"\n")
+		_, err := e.ended()
+		var got *EngineError
+		if !errors.As(err, &got) || got.Err.Error() != want.Err.Error() || got.Again != want.Again {
+			t.Errorf("%q: %v", words, err)
 		}
 	}
 }
