@@ -63,12 +63,7 @@ func TestClose(t *testing.T) {
 		}
 	}
 	server.Close()
-	for i := 0; runtime.NumGoroutine() > before; i++ { // the server's own take a moment
-		if i > 1000 {
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	noneLeft(t, before)
 }
 
 // What a program tries in its last moment is refused and told, though the relay has been
@@ -131,6 +126,17 @@ func (l *heldListener) Accept() (net.Conn, error) {
 		l.hold()
 	}
 	return conn, err
+}
+
+// noneLeft waits until there are no more goroutines than before.
+func noneLeft(t *testing.T, before int) {
+	t.Helper()
+	for i := 0; runtime.NumGoroutine() > before; i++ { // the server's own take a moment
+		if i > 1000 {
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks())
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // stacks are those of all goroutines.

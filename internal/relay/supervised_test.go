@@ -220,12 +220,7 @@ func TestCloseOfWhatWasHandedOver(t *testing.T) {
 		}
 	}
 	server.Close()
-	for i := 0; runtime.NumGoroutine() > before; i++ { // the server's own take a moment
-		if i > 1000 {
-			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks())
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	noneLeft(t, before)
 }
 
 // What somebody else has decided stands in the same report.

@@ -47,7 +47,6 @@ func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest
 	if err != nil {
 		return nil, err
 	}
-	e.words = conn.words
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	if err := e.openNetwork(ctx, spec.Network); err != nil {
@@ -67,7 +66,7 @@ func (e *engine) open(ctx context.Context, spec sandbox.Spec, img image) (*guest
 	})
 	if err != nil {
 		_ = conn.Close() // it may be closed
-		if words := conn.words.String(); words != "" {
+		if words := e.words.String(); words != "" {
 			err = errors.New(words)
 		}
 		return nil, e.r.failed("start the container's init", err)
@@ -227,7 +226,6 @@ type engine struct {
 type attached struct {
 	io.Reader
 	io.Writer
-	words *stdio.Tail
 	close func() error
 }
 
@@ -240,13 +238,14 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 		return nil, e.r.failed("attach to a container", err)
 	}
 	read, write := io.Pipe()
-	a := &attached{Reader: read, Writer: got.Conn, words: &stdio.Tail{}, close: func() error {
+	e.words = &stdio.Tail{}
+	a := &attached{Reader: read, Writer: got.Conn, close: func() error {
 		err := got.Conn.Close()
 		_ = read.Close() // always nil
 		return err
 	}}
 	go func() {
-		_, err := stdcopy.StdCopy(write, a.words, got.Reader)
+		_, err := stdcopy.StdCopy(write, e.words, got.Reader)
 		_ = write.CloseWithError(err) // always nil
 	}()
 	if _, err := e.r.client.ContainerStart(ctx, e.id, client.ContainerStartOptions{}); err != nil {
