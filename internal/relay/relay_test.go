@@ -78,7 +78,31 @@ func listen(t testing.TB) net.Listener {
 	return l
 }
 
-func portOf(l net.Listener) uint16 { return uint16(l.Addr().(*net.TCPAddr).Port) }
+func portOf(l interface{ Addr() net.Addr }) uint16 { return uint16(l.Addr().(*net.TCPAddr).Port) }
+
+// deaf has a port on which nobody listens. It keeps the port: one that is free
+// again may be the next that somebody gets, the relay itself as well.
+type deaf struct{ at *net.TCPAddr }
+
+func (d deaf) Addr() net.Addr { return d.at }
+
+func newDeaf(t *testing.T) deaf {
+	t.Helper()
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(socket) })
+	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := name.(*syscall.SockaddrInet4)
+	return deaf{&net.TCPAddr{IP: at.Addr[:], Port: at.Port}}
+}
 
 // dial is a program's connection to an address, or to a name that it asks for;
 // nil when it was reset before it was there.
@@ -137,7 +161,7 @@ func serve(t testing.TB, do func(conn *net.TCPConn)) net.Listener {
 func echo(conn *net.TCPConn) { io.Copy(conn, conn) }
 
 // open is a policy in which a name leads to a server on this host.
-func open(t testing.TB, l net.Listener) Config {
+func open(t testing.TB, l interface{ Addr() net.Addr }) Config {
 	port := portOf(l)
 	return Config{
 		Policy:   mustParse(t, Rules{Allow: []string{fmt.Sprintf("server.test:%d", port), fmt.Sprintf("127.0.0.1:%d", port)}}),
@@ -260,10 +284,9 @@ func TestRebinding(t *testing.T) {
 // What is allowed and does not work is no violation, and the program does not
 // wait for it either.
 func TestFailures(t *testing.T) {
-	closed := listen(t)
-	port := portOf(closed)
-	config := open(t, closed)
-	closed.Close()
+	nobody := newDeaf(t)
+	port := portOf(nobody)
+	config := open(t, nobody)
 	b := newRig(t, config)
 	report := b.refused(b.dial("server.test", port))
 	if want := fmt.Sprintf("connection to server.test:%d failed: connect: connection refused", port); !slices.Equal(report.Failures, []string{want}) || len(report.Violations) > 0 {
@@ -299,10 +322,9 @@ func TestReasons(t *testing.T) {
 
 // A refusal is told rather than a failure: somebody can do something about it.
 func TestFailureAndRefusal(t *testing.T) {
-	closed := listen(t)
-	port := portOf(closed)
-	config := open(t, closed)
-	closed.Close()
+	nobody := newDeaf(t)
+	port := portOf(nobody)
+	config := open(t, nobody)
 	config.Resolver.(*book).set("server.test", "127.0.0.1 10.0.0.1")
 	b := newRig(t, config)
 	report := b.refused(b.dial("server.test", port))
