@@ -40,7 +40,9 @@ chmod 711 "$work"
 # No registry may be in reach: the image is Debian with Python, made here.
 tar=$(../../../test/container/image.sh "$cache" suite)
 image=sandbox-run-test:$(basename "$tar" .tar)
-registry=127.0.0.1:$((20000 + RANDOM % 10000))
+port=$((20000 + RANDOM % 10000))
+while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((port + 1)); done # somebody has it
+registry=127.0.0.1:$port
 # test_engine tests the engine that DOCKER_HOST names.
 test_engine() {
 	docker image inspect "$image" >/dev/null 2>&1 || docker import "$tar" "$image" >/dev/null

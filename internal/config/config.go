@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -183,26 +185,51 @@ func load(environ []string) (Config, map[string]string, error) {
 	}
 	c.Docker.fill()
 	if c.DataDir == "" {
-		c.DataDir = defaultDataDir(environ, os.Geteuid())
+		var err error
+		if c.DataDir, err = defaultDataDir(environ, os.Geteuid()); err != nil {
+			return c, env, fmt.Errorf("there is no place for what outlives a run: %w; set SANDBOX_DATA_DIR", err)
+		}
 	}
 	return c, env, nil
 }
 
 // defaultDataDir is where data lives that outlives a run: the system's place
 // for root, the user's own by the XDG base directory specification otherwise.
-func defaultDataDir(environ []string, uid int) string {
+func defaultDataDir(environ []string, uid int) (string, error) {
 	if uid == 0 {
-		return "/var/lib/sandbox-run"
+		return "/var/lib/sandbox-run", nil
 	}
 	if dir := lookup(environ, "XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "sandbox-run")
+		return filepath.Join(dir, "sandbox-run"), nil
 	}
-	home := lookup(environ, "HOME")
-	if home == "" {
-		home, _ = os.UserHomeDir()
+	if home := lookup(environ, "HOME"); home != "" {
+		return filepath.Join(home, ".local", "share", "sandbox-run"), nil
 	}
-	if home == "" {
-		return filepath.Join(os.TempDir(), fmt.Sprintf("sandbox-run-%d", uid))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("sandbox-run-%d", uid))
+	return dir, makeOurs(dir)
+}
+
+// makeOurs makes a directory where others can make one, too, and refuses theirs: what is in it
+// is believed.
+func makeOurs(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
-	return filepath.Join(home, ".local", "share", "sandbox-run")
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if f.Chmod(0o700) != nil { // which its owner alone can
+		return fmt.Errorf("%s is another user's", dir)
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	named, err := os.Lstat(dir)
+	if err == nil && !os.SameFile(opened, named) {
+		err = fmt.Errorf("%s is a link", dir)
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -23,7 +24,10 @@ func TestLoadDefaults(t *testing.T) {
 		t.Fatal(warnings, err)
 	}
 	want := Default()
-	want.DataDir, want.Docker.Images = defaultDataDir([]string{"XDG_DATA_HOME=/data"}, os.Geteuid()), dockerImages()
+	want.DataDir, want.Docker.Images = "/data/sandbox-run", dockerImages()
+	if os.Geteuid() == 0 {
+		want.DataDir = "/var/lib/sandbox-run"
+	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Error(diff)
 	}
@@ -40,9 +44,30 @@ func TestDefaultDataDir(t *testing.T) {
 		{1000, []string{"HOME=/home/a", "XDG_DATA_HOME=relative"}, "/home/a/.local/share/sandbox-run"},
 		{1000, []string{"HOME=/home/a"}, "/home/a/.local/share/sandbox-run"},
 	} {
-		if got := defaultDataDir(tt.environ, tt.uid); got != tt.want {
-			t.Errorf("defaultDataDir(%v, %d) = %s, want %s", tt.environ, tt.uid, got, tt.want)
+		if got, err := defaultDataDir(tt.environ, tt.uid); got != tt.want || err != nil {
+			t.Errorf("defaultDataDir(%v, %d) = %s, %v, want %s", tt.environ, tt.uid, got, err, tt.want)
 		}
+	}
+}
+
+// Without a home data is in a directory that others could have made.
+func TestDataDirWithoutAHome(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	want := filepath.Join(tmp, "sandbox-run-1000")
+	for range 2 {
+		if got, err := defaultDataDir(nil, 1000); got != want || err != nil {
+			t.Errorf("%s, %v, want %s", got, err, want)
+		}
+	}
+	if info, err := os.Stat(want); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if err := errors.Join(os.Rename(want, want+".real"), os.Symlink(want+".real", want)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := defaultDataDir(nil, 1000); err == nil || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("a link: %v", err)
 	}
 }
 

@@ -255,6 +255,7 @@ func (d *Daemon) Serve(ctx context.Context) error {
 	}
 	d.announce()
 	d.watching.Go(func() { d.watchdog(d.watched) })
+	d.watching.Go(func() { d.tidy(d.watched) })
 	if d.ahead() {
 		d.watching.Go(func() { d.server.Prewarm(d.watched) })
 	}
@@ -300,6 +301,27 @@ func (d *Daemon) drain(ctx context.Context) error {
 		return fmt.Errorf("some answers were not taken: %w", err)
 	}
 	return nil
+}
+
+// tidyEvery is how often a server removes what it has kept for long enough.
+const tidyEvery = time.Hour
+
+// tidy removes from the data directory what is of no use any more, as gc does, until ctx is
+// done.
+func (d *Daemon) tidy(ctx context.Context) {
+	tick := time.NewTicker(tidyEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		if removed, err := executor.Reclaim(ctx, d.cfg.DataDir); err != nil && ctx.Err() == nil {
+			d.log.Warn("what is kept for a time could not be removed", "error", err)
+		} else if len(removed) > 0 {
+			d.log.Info("removed what was kept for a time", "entries", len(removed))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // close frees what was opened.

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/internal/server"
 )
 
@@ -42,6 +43,12 @@ func unixListener(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	defer root.Close()
+	// Two that start at once would each take the other's for one of a server that was killed.
+	unlock, err := lockDir(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	dialer := net.Dialer{Timeout: time.Second}
 	switch conn, err := dialer.DialContext(ctx, "unix", path); {
 	case err == nil:
@@ -71,6 +78,21 @@ func unixListener(ctx context.Context, path string) (net.Listener, error) {
 		return nil, err
 	}
 	return peers{l}, nil
+}
+
+// lockDir locks a directory.
+func lockDir(ctx context.Context, root *os.Root) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	dir, err := root.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	if err := lockfile.Wait(ctx, dir, true); err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	return func() { _ = dir.Close() }, nil
 }
 
 // passable makes a directory that others may pass through to the socket, whose own

@@ -94,6 +94,9 @@ type Container struct {
 	removed  error
 }
 
+// Alive implements [sandbox.Living].
+func (c *Container) Alive() bool { return !c.init.Gone() }
+
 // New takes over a container whose init speaks through conn. Deleting the
 // container closes conn. When New fails, the container is the caller's to remove.
 func New(conn io.ReadWriteCloser, opts Options) (*Container, error) {

@@ -148,6 +148,7 @@ func layoutCandidates(ctx context.Context, b bundle, index []byte) ([]candidate,
 		return nil, err
 	}
 	var all []candidate
+	left := maxManifests
 	for _, entry := range fits {
 		if len(all) > 0 && variant(entry) != "" {
 			continue // of an image that is there already, for newer processors
@@ -161,6 +162,9 @@ func layoutCandidates(ctx context.Context, b bundle, index []byte) ([]candidate,
 		})
 		if err != nil {
 			return nil, err
+		}
+		if left -= len(manifest); left < 0 {
+			return nil, problemf(ErrTooLarge, "its manifests have more than %d bytes together", maxManifests)
 		}
 		c := candidate{manifest: manifest, from: blobs}
 		c.named(entry.Annotations["io.containerd.image.name"], fullName(entry.Annotations["org.opencontainers.image.ref.name"]))

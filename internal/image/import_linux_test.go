@@ -343,6 +343,25 @@ func TestImportManifests(t *testing.T) {
 	}
 }
 
+// TestImportManyManifests: an index of few bytes for each may have the same manifest read often.
+func TestImportManyManifests(t *testing.T) {
+	const often = maxManifests/maxDocument + 1
+	path := layoutOf(t, sample(t), "a:1")
+	manifest := append(must[[]byte](t)(sample(t).RawManifest()), bytes.Repeat([]byte(" "), maxDocument-4096)...)
+	one := v1.Descriptor{MediaType: types.OCIManifestSchema1, Digest: sha256Of(manifest)}
+	for times, want := range map[int]error{often - 1: nil, often: ErrTooLarge} {
+		index := must[[]byte](t)(json.Marshal(v1.IndexManifest{SchemaVersion: 2, Manifests: slices.Repeat([]v1.Descriptor{one}, times)}))
+		for file, data := range map[string][]byte{blobFile(path, one.Digest): manifest, filepath.Join(path, "index.json"): index} {
+			if err := os.WriteFile(file, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := newStore(t).Import(t.Context(), path, ""); !errors.Is(err, want) {
+			t.Errorf("%d times: %v, want %v", times, err, want)
+		}
+	}
+}
+
 // TestImportArchives: archives that are no image, or hostile before one is found.
 func TestImportArchives(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -43,6 +43,9 @@ const (
 	// an archive gives to one of them.
 	maxImages = 1000
 	maxTags   = 100
+	// maxManifests bounds the manifests of an archive's images together, in bytes: those of
+	// images are a few thousand each.
+	maxManifests = 4 * maxDocument
 	// maxEnv bounds what all variables of an image take, each with a pointer to it:
 	// Linux starts no program with a longer one, and the sandbox none with much more.
 	maxEnv = 128 << 10

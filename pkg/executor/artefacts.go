@@ -126,23 +126,50 @@ func (a *artefacts) count(size int64) error {
 	return a.prune()
 }
 
-// prune removes the oldest until the rest has room for what is written before the next look.
-func (a *artefacts) prune() error {
-	entries, err := os.ReadDir(a.dir)
-	if err != nil {
-		return err
+// removeStale removes what is too old to be used, and names it.
+func (a *artefacts) removeStale() (removed []string, err error) {
+	kept, err := a.list()
+	for _, info := range kept {
+		if time.Since(info.ModTime()) < maxArtefactAge {
+			break
+		}
+		name := filepath.Join(a.dir, info.Name())
+		if failed := os.Remove(name); failed == nil {
+			removed = append(removed, name)
+		} else if !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
 	}
-	var kept []fs.FileInfo
-	total := int64(0)
+	return removed, err
+}
+
+// list has what is kept, the oldest first.
+func (a *artefacts) list() (kept []fs.FileInfo, err error) {
+	entries, err := os.ReadDir(a.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil || len(e.Name()) != artefactKey {
 			continue // it is gone, or being written
 		}
 		kept = append(kept, info)
-		total += max(info.Size(), leastArtefact)
 	}
 	slices.SortFunc(kept, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	return kept, err
+}
+
+// prune removes the oldest until the rest has room for what is written before the next look.
+func (a *artefacts) prune() error {
+	kept, err := a.list()
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, info := range kept {
+		total += max(info.Size(), leastArtefact)
+	}
 	for _, info := range kept {
 		if total <= a.most-a.largest() && time.Since(info.ModTime()) < maxArtefactAge {
 			break

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/lockfile"
@@ -47,8 +48,15 @@ func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string
 		return "", fmt.Errorf("%s must be prepared, and there is no data directory to keep it in", cache.Title)
 	}
 	dir, err := r.e.cacheDir(cache.Key)
-	if err != nil || exists(dir) {
+	if err != nil {
 		return dir, err
+	}
+	now := time.Now()
+	_ = environments{filepath.Dir(dir)}.change(func(root *os.Root) error { // else it is removed sooner, and made again
+		return root.Chtimes(cache.Key+cacheLock, now, now)
+	})
+	if exists(dir) {
+		return dir, nil
 	}
 	unlock, err := r.e.lockCache(ctx, cache.Key)
 	if err != nil {
@@ -95,7 +103,39 @@ func (e *Executor) lockCache(ctx context.Context, key string) (unlock func(), er
 	if err := errors.Join(os.MkdirAll(filepath.Dir(parent), 0o711), os.MkdirAll(parent, 0o700)); err != nil {
 		return nil, noDataDir(err)
 	}
-	return lockFile(ctx, dir+".lock")
+	return lockFile(ctx, dir+cacheLock)
+}
+
+const (
+	// cacheLock ends the name of a cache's lock, whose time is that of its last use.
+	cacheLock = ".lock"
+	// unusedCache is the age from which a cache is taken for one of a toolchain, or of an
+	// image, that there is no more.
+	unusedCache = 30 * 24 * time.Hour
+)
+
+// reclaimCaches removes what no run has used for long, and names it.
+func (e *Executor) reclaimCaches() (removed []string, err error) {
+	locks, err := filepath.Glob(filepath.Join(e.cachesDir(), "*"+cacheLock))
+	for _, lock := range locks {
+		info, failed := os.Stat(lock)
+		dir := strings.TrimSuffix(lock, cacheLock)
+		if failed != nil || time.Since(info.ModTime()) < unusedCache || !exists(dir) {
+			continue
+		}
+		unlock, locked := lockDir(lock, true)
+		if locked != nil {
+			continue // somebody prepares it
+		}
+		going := filepath.Join(e.cachesDir(), unfinished+filepath.Base(dir)) // a half is taken for none
+		if failed := errors.Join(os.Rename(dir, going), os.RemoveAll(going)); failed != nil {
+			err = errors.Join(err, failed)
+		} else {
+			removed = append(removed, dir)
+		}
+		unlock()
+	}
+	return removed, err
 }
 
 func (e *Executor) notify(message string) {

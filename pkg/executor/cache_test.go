@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -116,6 +117,37 @@ func leftIn(t *testing.T, dir string) (names []string) {
 		}
 	}
 	return names
+}
+
+// What no run uses any more goes, and is prepared again when one does.
+func TestUnusedCaches(t *testing.T) {
+	rt := &fakeRuntime{}
+	rt.program = fillCache(rt)
+	e := New(rt, Config{DataDir: t.TempDir(), CompileDiskBytes: 1 << 20})
+	other := cacheUnderTest
+	other.Key = "go-1.27"
+	dirs := map[string]string{}
+	for _, cache := range []language.BuildCache{cacheUnderTest, other} {
+		dir, err := goRun(e).buildCache(t.Context(), cache)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs[cache.Key] = dir
+		age(dir+cacheLock, unusedCache+time.Hour)
+	}
+	if _, err := goRun(e).buildCache(t.Context(), other); err != nil { // is a use
+		t.Fatal(err)
+	}
+	removed, err := Reclaim(t.Context(), e.cfg.DataDir)
+	if want := []string{dirs[cacheUnderTest.Key]}; err != nil || !slices.Equal(removed, want) {
+		t.Errorf("removed %q, %v, want %q", removed, err, want)
+	}
+	if exists(dirs[cacheUnderTest.Key]) || !exists(dirs[other.Key]) {
+		t.Error("it is the other one that goes")
+	}
+	if dir, err := goRun(e).buildCache(t.Context(), cacheUnderTest); err != nil || !exists(dir) {
+		t.Errorf("%q, %v", dir, err)
+	}
 }
 
 func TestFailedPreparationLeavesNothing(t *testing.T) {

@@ -111,10 +111,24 @@ func (r *run) gatherFiles(ctx context.Context, before map[string]sandbox.FileInf
 		g.out.err = fmt.Errorf("collect what the program has made: %w", err)
 	}
 	slices.SortFunc(g.out.skipped, func(a, b api.SkippedFile) int { return strings.Compare(a.Path, b.Path) })
-	if g.untold > 0 {
-		g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: "…", Reason: fmt.Sprintf("%d more were skipped", g.untold)})
-	}
+	g.sayRest()
 	return g.out
+}
+
+// sayRest tells of what has no line of its own.
+func (g *gatherer) sayRest() {
+	say := func(reason string, count int) {
+		g.out.skipped = append(g.out.skipped, api.SkippedFile{Path: "…", Reason: fmt.Sprintf(reason, count)})
+	}
+	if g.untold > 0 {
+		say("%d more were skipped", g.untold)
+	}
+	if g.deepest > 0 {
+		say("%d directories lie too deep to be looked into", g.deepest)
+	}
+	if g.seen == maxWalk {
+		say("no more than %d names are looked at", maxWalk)
+	}
 }
 
 type gatherer struct {
@@ -126,10 +140,16 @@ type gatherer struct {
 	filesLeft int
 	bytesLeft int64
 	untold    int // that were skipped, and are not in out
+	seen      int // names
+	deepest   int // directories as deep as a walk goes
 }
 
 func (g *gatherer) visit(f sandbox.FileInfo) error {
+	g.seen++
 	if f.Mode.IsDir() {
+		if strings.Count(f.Path, "/") == sandbox.MaxWalkDepth-1 {
+			g.deepest++
+		}
 		return nil
 	}
 	if g.unchanged(f) {

@@ -215,6 +215,35 @@ func TestSkippedFilesAreBounded(t *testing.T) {
 	}
 }
 
+// What is not looked at is told, once for all of it.
+func TestUnseenFilesAreTold(t *testing.T) {
+	dir := func(tree *fakeTree, name string) {
+		tree.edit(name, func(f *fakeFile) { f.Mode = fs.ModeDir | 0o755 })
+	}
+	shallow, deep := newTree("a"), newTree("a")
+	level := "d" + strings.Repeat("/d", sandbox.MaxWalkDepth-2)
+	dir(shallow, level)
+	dir(deep, level+"/d")
+	dir(deep, level+"/e")
+	many := newTree("a")
+	for i := range maxWalk {
+		many.put(fmt.Sprintf("%06d", i), nil, 0o644)
+	}
+	for _, c := range []struct {
+		tree *fakeTree
+		want []api.SkippedFile
+	}{
+		{shallow, nil},
+		{deep, []api.SkippedFile{{Path: "…", Reason: "2 directories lie too deep to be looked into"}}},
+		{many, []api.SkippedFile{{Path: "…", Reason: "no more than 200000 names are looked at"}}},
+	} {
+		got := gather(c.tree, nil, Request{Collect: []string{"a"}})
+		if diff := cmp.Diff(c.want, got.skipped); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // What an error says of a file may have its path.
 func TestReasonIsBounded(t *testing.T) {
 	tree := newTree("a")

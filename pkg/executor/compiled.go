@@ -20,7 +20,7 @@ import (
 // recall finds out whether the same was compiled before: the same sources, with the same
 // toolchain and flags, for the same tenant.
 func (r *run) recall() {
-	if r.plan.Compile == nil || r.e.artefacts == nil || r.check || r.packages != nil || r.img.Elsewhere || !r.img.IsZero() && r.img.Digest == "" {
+	if r.plan.Compile == nil || r.plan.Scripted || r.e.artefacts == nil || r.check || r.packages != nil || r.img.Elsewhere || !r.img.IsZero() && r.img.Digest == "" {
 		return
 	}
 	if r.report(api.PhaseCompile) != nil { // it is the compiler that says what is imported

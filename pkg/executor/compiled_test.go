@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -251,6 +252,26 @@ func TestArtefactsAreBounded(t *testing.T) {
 	}
 	if unfinished, _ := filepath.Glob(filepath.Join(a.dir, unfinished+"*")); len(unfinished) > 0 {
 		t.Errorf("left behind: %v", unfinished)
+	}
+}
+
+// What is too old to be used is removed, whoever has compiled since.
+func TestStaleArtefacts(t *testing.T) {
+	dir := t.TempDir()
+	a := newArtefacts(dir, 1<<20)
+	old, young := strings.Repeat("a", artefactKey), strings.Repeat("b", artefactKey)
+	for _, key := range []string{old, young} {
+		if err := a.put(key, &artefact{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	age(filepath.Join(a.dir, old), maxArtefactAge+time.Minute)
+	removed, err := Reclaim(t.Context(), dir)
+	if want := []string{filepath.Join(a.dir, old)}; err != nil || !slices.Equal(removed, want) {
+		t.Errorf("removed %q, %v, want %q", removed, err, want)
+	}
+	if a.get(young) == nil {
+		t.Error("what can be used is gone")
 	}
 }
 

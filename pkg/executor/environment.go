@@ -58,7 +58,7 @@ func (r *run) planPackages() error {
 
 // mustInstall tells whether the packages are not there yet.
 func (r *run) mustInstall() bool {
-	return r.packages != nil && !exists(r.e.environments().path(r.packages.Key))
+	return r.packages != nil && !exists(filepath.Join(r.e.environments().path(r.packages.Key), environmentSize))
 }
 
 // install brings the packages that are required, from the cache or by an install
@@ -112,7 +112,7 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	network := r.packages.Network(ctx)
 	var c sandbox.Container
 	err = withKept(func() error {
-		tools, err := r.dirMount(ctx, keptForDays(toolsName(r.packages.Tools)), filepath.Join(content, environmentTools), packages.ToolsDir)
+		tools, err := r.dirMount(ctx, keptForDays(toolsName(r.packages.Tools), 0), filepath.Join(content, environmentTools), packages.ToolsDir)
 		if err != nil {
 			return fmt.Errorf("bring the installer: %w", err)
 		}
@@ -197,13 +197,17 @@ func notInstallable(err error) error {
 
 // environmentMount is where the run phase has its packages, read-only.
 func (r *run) environmentMount(ctx context.Context) (sandbox.Mount, error) {
-	dir := filepath.Join(r.e.environments().path(r.packages.Key), environmentContent)
-	return r.dirMount(ctx, keptForDays(r.packages.Key), dir, packages.Dir)
+	cache, key := r.e.environments(), r.packages.Key
+	bytes, err := cache.bytes(key)
+	if err != nil {
+		return sandbox.Mount{}, fmt.Errorf("look at the packages: %w", err)
+	}
+	return r.dirMount(ctx, keptForDays(key, bytes), filepath.Join(cache.path(key), environmentContent), packages.Dir)
 }
 
 // keptForDays is what a runtime keeps as long as an environment is.
-func keptForDays(name string) sandbox.KeptDir {
-	return sandbox.KeptDir{Name: name, Lifetime: unusedEnvironment}
+func keptForDays(name string, bytes int64) sandbox.KeptDir {
+	return sandbox.KeptDir{Name: name, Bytes: bytes, Lifetime: unusedEnvironment}
 }
 
 // environmentPython is the interpreter of an environment: by its name Python
@@ -230,7 +234,7 @@ func copyEnvironment(build sandbox.FileTree, root *os.Root, tc language.Toolchai
 		if ownNames[name] {
 			return nil
 		}
-		total += info.Size
+		total += onDisk(info.Size)
 		target := path.Join(environmentContent, name)
 		if info.Mode.IsDir() {
 			return makeDir(root, target)
@@ -248,6 +252,13 @@ func copyEnvironment(build sandbox.FileTree, root *os.Root, tc language.Toolchai
 		root.Symlink("lib", path.Join(environmentContent, "lib64")),
 		writeFile(root, environmentSize, strings.NewReader(strconv.FormatInt(total, 10)), 0o600),
 	)
+}
+
+// onDisk is what a file of so many bytes takes with its name, at least: so that many small
+// ones are bounded, too.
+func onDisk(bytes int64) int64 {
+	const page = 4096
+	return page + (bytes+page-1)/page*page
 }
 
 // ownNames are not taken from an installer: a package could have put them there.
@@ -300,8 +311,8 @@ func (e *Executor) environments() environments {
 }
 
 const (
-	// environmentContent is what runs see of an entry, environmentSize its bytes
-	// in decimal.
+	// environmentContent is what runs see of an entry, environmentSize what it takes
+	// on the disk, bytes in decimal.
 	environmentContent = "venv"
 	environmentSize    = "size"
 	// environmentTools is there while it is made.
@@ -316,6 +327,15 @@ const (
 )
 
 func (c environments) path(key string) string { return filepath.Join(c.dir, key) }
+
+// bytes is what an entry takes on the disk.
+func (c environments) bytes(key string) (int64, error) {
+	text, err := os.ReadFile(filepath.Join(c.path(key), environmentSize))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(text), 10, 64)
+}
 
 // change does something in the directory, and never outside.
 func (c environments) change(do func(*os.Root) error) error {

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -61,8 +59,7 @@ func (c environments) list() ([]environmentEntry, error) {
 			continue // a lock, or just removed
 		}
 		entry := environmentEntry{name: d.Name(), used: info.ModTime()}
-		text, failed := os.ReadFile(filepath.Join(c.path(entry.name), environmentSize))
-		entry.bytes, _ = strconv.ParseInt(string(text), 10, 64)
+		entry.bytes, failed = c.bytes(entry.name)
 		_, made := strings.CutPrefix(entry.name, unfinished)
 		entry.half = made || failed != nil // or removed half
 		entries = append(entries, entry)

@@ -130,6 +130,10 @@ func TestInstall(t *testing.T) {
 	if err != nil || again.Status != api.StatusOK || len(again.Phases) != 1 {
 		t.Fatalf("the second run: %+v, %v", again, err)
 	}
+	entries, err := e.environments().list()
+	if want := int64(2*4096 + 2*2*4096); err != nil || len(entries) != 1 || entries[0].bytes < want || entries[0].bytes > want+4096 {
+		t.Errorf("entries %+v, %v, want one of a directory and two files that take %d", entries, err, want)
+	}
 	rt.checkDeleted(t)
 	if len(rt.containers) != 3 {
 		t.Fatalf("%d containers", len(rt.containers))

@@ -83,6 +83,8 @@ func TestImageFaults(t *testing.T) {
 		{"not allowed by its digest", &fakeRuntime{}, Request{Image: "img:1@sha256:" + strings.Repeat("a", 64)}, []string{"img:*"}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"another of a repository by its digest", &fakeRuntime{}, Request{Image: "img@sha256:" + strings.Repeat("b", 64)}, []string{"img@*", "img@sha256:" + strings.Repeat("a", 64)}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"allowed by its digest", &fakeRuntime{imgErr: fault}, Request{Image: "img@sha256:" + strings.Repeat("a", 64)}, []string{"img@sha256:" + strings.Repeat("a", 64)}, InputInvalid, "/image", "it is not here"},
+		{"by digits that may be an id's", &fakeRuntime{}, Request{Image: "3f2a"}, []string{"*"}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
+		{"by digits of an id", &fakeRuntime{}, Request{Image: "sha256:3f2a"}, []string{"*:*"}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"none allowed", &fakeRuntime{}, Request{Image: "img:1"}, []string{}, InputUnsupported, "/image", "SANDBOX_IMAGES"},
 		{"not in the image", imageRuntime(nil), Request{Image: "img:1"}, []string{"img:*"}, InputNoToolchain, "/language", "Ruby is not installed: ruby of the image img:1 does not say"},
 		{"another version", imageRuntime(map[string]string{"ruby --version": "ruby 3.3.1\n"}), Request{Language: "ruby@2", Image: "img:1"}, nil, InputNoToolchain, "/language", "there is 3.3.1"},

@@ -164,16 +164,21 @@ func removeUnheld(dir string, which func(name string) bool) (removed []string, e
 }
 
 // Reclaim removes what a data directory holds and nothing needs any more: copies
-// of other versions of this program, and installed packages, that no run uses, and
+// of other versions of this program, and installed packages, that no run uses, what
+// compilers have made more than a day ago, build caches that no run has used for a month, and
 // halves of what a killed process was making. It names what it removed.
 func Reclaim(ctx context.Context, dataDir string) (removed []string, err error) {
 	removed, err = reclaimCopies(ctx, dataDir)
 	e := &Executor{cfg: Config{DataDir: dataDir}}
 	old, oldErr := e.environments().prune("")
 	caches, cachesErr := reclaimUnfinished(e.cachesDir(), unfinished)
+	unused, unusedErr := e.reclaimCaches()
 	versions, versionsErr := reclaimUnfinished(filepath.Dir(newVersionCache(dataDir).path), unfinishedVersions)
-	compiled, compiledErr := reclaimUnfinished(newArtefacts(dataDir, 1).dir, unfinished)
-	return slices.Concat(removed, old, caches, versions, compiled), errors.Join(err, oldErr, cachesErr, versionsErr, compiledErr)
+	made := newArtefacts(dataDir, 1)
+	compiled, compiledErr := reclaimUnfinished(made.dir, unfinished)
+	stale, staleErr := made.removeStale()
+	return slices.Concat(removed, old, caches, unused, versions, compiled, stale),
+		errors.Join(err, oldErr, cachesErr, unusedErr, versionsErr, compiledErr, staleErr)
 }
 
 // reclaimUnfinished removes what processes were making when they died, and nobody holds:

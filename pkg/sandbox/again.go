@@ -18,6 +18,8 @@ type again struct {
 	said  []byte        // of the turn, as far as it has come
 	turn  *turn
 	odd   bool // it has said something besides: nobody knows what it is by now
+
+	speaking sync.Mutex // what it says on standard error, and what its work has said
 }
 
 type turnState int
@@ -129,6 +131,8 @@ func (a *again) tidy() <-chan struct{} {
 // its work. Before and after it has nothing to say.
 func (a *again) words(to io.Writer) io.Writer {
 	return writerFunc(func(b []byte) (int, error) {
+		a.speaking.Lock()
+		defer a.speaking.Unlock()
 		a.mu.Lock()
 		works := a.state == turnWorks
 		a.odd = true
@@ -202,6 +206,9 @@ func (r *resumedTurn) ended() {
 	r.exit.Duration = r.exit.Ended.Sub(r.began)
 	r.exit.Metrics, r.err = r.Running.Metrics()
 	if r.process.Stderr != nil {
+		again := r.waiting.again
+		again.speaking.Lock()
+		defer again.speaking.Unlock()
 		_, r.exit.WriteError = r.process.Stderr.Write(r.turn.stderr)
 	}
 }

@@ -37,6 +37,7 @@ type warmRuntime struct {
 	ancestors, forks int
 	forkErr          error
 	rehearsals       int
+	expectKills      atomic.Bool // a container that is told what it is for
 	rehearseErr      error
 }
 
@@ -81,6 +82,7 @@ type warmContainer struct {
 
 	expected Process
 	forked   bool
+	dead     atomic.Bool
 }
 
 func (c *warmContainer) ID() string { return c.id }
@@ -91,8 +93,10 @@ func (c *warmContainer) Isolation() Isolation {
 }
 func (c *warmContainer) Expect(_ context.Context, p Process) error {
 	c.expected = p
+	c.dead.Store(c.rt.expectKills.Load())
 	return nil
 }
+func (c *warmContainer) Alive() bool                    { return !c.dead.Load() }
 func (c *warmContainer) Files(string) (FileTree, error) { return c, nil }
 func (c *warmContainer) WriteFile(name string, content io.Reader, _ fs.FileMode) error {
 	b, err := io.ReadAll(content)

@@ -374,6 +374,11 @@ func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
 		case <-s.done:
 			return Outcome{Exit: s.exit}, s.err
 		case <-ctx.Done():
+			select {
+			case <-s.done: // before
+				return Outcome{Exit: s.exit}, s.err
+			default:
+			}
 			cause = CauseCancelled
 			if errors.Is(context.Cause(ctx), ErrAbandoned) {
 				s.grace = 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -52,6 +53,8 @@ type Keeper interface {
 // KeptDir is a directory that a [Keeper] keeps.
 type KeptDir struct {
 	Name string
+	// Bytes are what it takes at least, names included, where whoever brings it knows.
+	Bytes int64
 	// Lifetime is how long it is of use, at most; 0 is as long as its image. A runtime may
 	// remove it then, bring its last day to an end, and have it make room for others: unless
 	// a container has it.
@@ -82,8 +85,12 @@ func (e *ImageError) Unwrap() error { return e.Err }
 
 // MatchImage tells whether a name of an image is one of those that patterns mean, as
 // [path.Match] does. A digest names an image whatever stands before it, so a name that has one is
-// meant only by a pattern with that digest.
+// meant only by a pattern with that digest. What may be the first digits of an id, by which
+// engines know every image that they have, is meant only by a pattern that is the same.
 func MatchImage(patterns []string, name string) bool {
+	if imageID.MatchString(name) {
+		return slices.Contains(patterns, name)
+	}
 	_, digest, _ := strings.Cut(name, "@")
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		ok, err := path.Match(pattern, name)
@@ -91,3 +98,6 @@ func MatchImage(patterns []string, name string) bool {
 		return ok && err == nil && same == digest
 	})
 }
+
+// imageID is what may be an image's id, or the beginning of one.
+var imageID = regexp.MustCompile(`^(sha256:)?[0-9a-f]+$`)

@@ -41,6 +41,8 @@ const (
 	refillAfter = 20 * time.Millisecond
 	// makeTimeout is for a program that never waits.
 	makeTimeout = time.Minute
+	// closeTimeout is how long a pool that closes waits for what is being made.
+	closeTimeout = 10 * time.Second
 	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
 	// not be made.
 	pauseFirst, pauseMost = time.Second, time.Minute
@@ -89,8 +91,17 @@ type prepared struct {
 // personal tells whether it is for the tenant alone for whom it was made.
 func (p *prepared) personal() bool { return p.parent != nil || p.recycles }
 
-// waits tells whether what was started still does.
-func (p *prepared) waits() bool { return p.waiting == nil || p.waiting.alive() }
+// waits tells whether it is there still, and what was started in it waits.
+func (p *prepared) waits() bool {
+	if p.waiting != nil {
+		return p.waiting.alive()
+	}
+	living, ok := p.Container.(Living)
+	return !ok || living.Alive()
+}
+
+// errEnded is a container that was made ahead and that nobody will have.
+var errEnded = errors.New("a container that was made ahead has ended")
 
 func (p *prepared) bytes() int64 {
 	if p.waiting == nil {
@@ -301,106 +312,6 @@ func (p *pool) tend() {
 	}
 }
 
-// begin begins to make one container, of the class that misses most of those for which there is room.
-func (p *pool) begin(now time.Time) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed || p.making >= p.opts.Makers {
-		return false
-	}
-	var short []*class
-	for _, c := range p.classes {
-		if c.missing() > 0 && !now.Before(c.retryAt) {
-			short = append(short, c)
-		}
-	}
-	slices.SortFunc(short, func(a, b *class) int { return b.missing() - a.missing() })
-	for _, c := range short {
-		if p.room(c, max(c.size, baseBytes)) {
-			c.making++
-			p.making++
-			p.work.Go(func() { p.make(c) })
-			return true
-		}
-	}
-	return false
-}
-
-// make makes one container of a class.
-func (p *pool) make(c *class) {
-	ready, err := p.prepare(c)
-	if p.ctx.Err() == nil && !errors.Is(err, errCounted) {
-		p.report(err)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	c.making--
-	p.making--
-	switch {
-	case errors.Is(err, errCounted):
-		c.counted, c.target, c.least = true, 0, 0
-	case err != nil:
-		c.failed(time.Now())
-	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
-		p.discard(ready)
-	default:
-		c.size = ready.bytes()
-		if !p.room(c, c.size) { // it has become more than the last one was, or is the first
-			p.discard(ready)
-			break
-		}
-		c.ready = append(c.ready, ready)
-		fault.Point("container ready")
-	}
-	p.nudge()
-}
-
-// prepare makes one. What it is made with outlives the making: no context ends with that.
-func (p *pool) prepare(c *class) (_ *prepared, err error) {
-	ctx := context.WithoutCancel(p.ctx)
-	p.mu.Lock()
-	first := c.first
-	p.mu.Unlock()
-	timer := time.NewTimer(makeTimeout)
-	defer timer.Stop()
-	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
-		return r, nil
-	}
-	spec := p.spec(c)
-	made, err := p.runtime.Create(ctx, spec)
-	if err != nil {
-		return nil, err
-	}
-	if countsAll(made) {
-		p.report(made.Delete(ctx))
-		return nil, errCounted
-	}
-	ready := &prepared{Container: made, class: c, made: time.Now(), recycles: spec.Recycle != ""}
-	if c.want.Ahead == nil {
-		p.report(expect(ctx, made, first))
-		return ready, nil
-	}
-	if made.Isolation().Level != LevelFull { // elsewhere its words would mean other paths
-		return ready, nil
-	}
-	if ready.waiting, err = startAhead(ctx, made, *c.want.Ahead, nil, p.ctx.Done(), timer.C); err != nil {
-		return nil, errors.Join(err, made.Delete(ctx))
-	}
-	return ready, nil
-}
-
-// spec is what a container of a class is made of. Nothing of it is another tenant's afterwards:
-// what was made for nobody may be anybody's.
-func (p *pool) spec(c *class) Spec {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := c.want.Spec
-	if !p.opts.SingleUse && !c.shared && (s.Tenant != "" || p.opts.OneTenant) {
-		s.Recycle = "tenant " + s.Tenant
-	}
-	return s
-}
-
 // shrink gives up what nobody has wanted for some time.
 func (p *pool) shrink(now time.Time) {
 	p.mu.Lock()
@@ -453,7 +364,11 @@ func (p *pool) discard(r *prepared) {
 func (p *pool) remove(r *prepared) {
 	fault.Point("ready container given up")
 	if !r.waits() {
-		p.report(fmt.Errorf("%s: %w", r.class.want.Spec.Language, errNotWaiting))
+		why := errEnded
+		if r.waiting != nil {
+			why = errNotWaiting
+		}
+		p.report(fmt.Errorf("%s: %w", r.class.want.Spec.Language, why))
 	}
 	if r.waiting != nil {
 		r.waiting.leave()

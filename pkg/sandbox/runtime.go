@@ -45,6 +45,12 @@ type Container interface {
 	Delete(ctx context.Context) error
 }
 
+// Living is a [Container] that can tell whether it is still of use, as far as is known: one that
+// waits may end meanwhile.
+type Living interface {
+	Alive() bool
+}
+
 // Expecter is a [Container] that can make ahead what its next process needs.
 type Expecter interface {
 	// Expect says what is known of the process that will most probably be started: its

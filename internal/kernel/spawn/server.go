@@ -256,6 +256,13 @@ func (s *Server) Idle() bool {
 	return !s.busy && !s.gone
 }
 
+// Gone tells whether this init has ended, as far as is known.
+func (s *Server) Gone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gone
+}
+
 // Close ends the init and everything that it holds. For our own child it waits
 // until it is gone.
 func (s *Server) Close() error {

@@ -131,6 +131,13 @@ func goCache(tc Toolchain) BuildCache {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%q %q", prepare.Args, prepare.Env)
+	if !tc.inImage() { // a distribution mends its Go without a new version, and what is linked asks nobody whether it is up to date
+		for _, program := range []string{tc.Program, goTool(tc, "compile"), goTool(tc, "link")} {
+			if info, err := os.Stat(program); err == nil {
+				fmt.Fprintf(h, " %d %d", info.Size(), info.ModTime().Unix())
+			}
+		}
+	}
 	return BuildCache{
 		Key:     fmt.Sprintf("go-%s-%s-%016x", tc.Version, runtime.GOARCH, h.Sum64()),
 		Target:  goCacheDir,

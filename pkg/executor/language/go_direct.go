@@ -40,8 +40,7 @@ rm "$GOCACHE/main" "$GOCACHE/main.go"
 // for those that name its own temporary files. If either fails, for whatever reason, the go
 // command builds: it says why in its own words, or it can do more.
 func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int, build []string) []string {
-	tools := filepath.Join(installation(tc.Program), "pkg", "tool", "linux_"+runtime.GOARCH)
-	compiler, linker := filepath.Join(tools, "compile"), filepath.Join(tools, "link")
+	compiler, linker := goTool(tc, "compile"), goTool(tc, "link")
 	if tc.inImage() || pkg.module || !isProgram(compiler) || !isProgram(linker) || needsGoCommand(pkg, files) {
 		return build
 	}
@@ -53,6 +52,11 @@ func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int,
 	link := []string{linker, "-o", goBinary, "-importcfg", goCacheDir + "/" + goLinked, "-buildmode=exe", "-w", object}
 	script := fmt.Sprintf("{ %s && %s; } >/dev/null 2>&1 || exec %s", arguments(1, compile), arguments(1+len(compile), link), arguments(1+len(compile)+len(link), build))
 	return slices.Concat([]string{"/bin/sh", "-c", script, "sh"}, compile, link, build)
+}
+
+// goTool is one of the programs that the go command calls.
+func goTool(tc Toolchain, name string) string {
+	return filepath.Join(installation(tc.Program), "pkg", "tool", "linux_"+runtime.GOARCH, name)
 }
 
 // arguments are as many of a shell's own, from the first one on. The words themselves are

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -427,5 +428,32 @@ func TestGoImports(t *testing.T) {
 		if got != want {
 			t.Errorf("%.60q: %v", code, got)
 		}
+	}
+}
+
+// A distribution mends its Go without a new version: what was compiled by the other one is not
+// linked any more.
+func TestGoCacheOfMendedTools(t *testing.T) {
+	dir := t.TempDir()
+	tc := Toolchain{Program: filepath.Join(dir, "bin", "go"), Version: "1.26.0"}
+	tools := []string{tc.Program, goTool(tc, "compile"), goTool(tc, "link")}
+	at := time.Unix(1_700_000_000, 0)
+	keys := map[string]bool{}
+	for _, name := range tools {
+		err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("x"), 0o755), os.Chtimes(name, at, at))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	keys[goCache(tc).Key] = true
+	for i, name := range tools {
+		later := at.Add(time.Duration(i+1) * time.Hour)
+		if err := os.Chtimes(name, later, later); err != nil {
+			t.Fatal(err)
+		}
+		keys[goCache(tc).Key] = true
+	}
+	if again := goCache(tc).Key; len(keys) != 1+len(tools) || !keys[again] {
+		t.Errorf("%d keys for %d toolchains", len(keys), 1+len(tools))
 	}
 }

@@ -169,6 +169,9 @@ type Plan struct {
 	Caches []BuildCache
 	// Compile is the compile phase; nil when there is none.
 	Compile *Step
+	// Scripted is that it may run programs of the source's own: what these do beside the
+	// compiler's result is in no file of it, and missing when that is used again.
+	Scripted bool
 	// Run says how to run. It is called after the compile phase with the tree
 	// under [sandbox.BuildDir], or nil when there was none. Its error is [NothingToRun]
 	// where the source is to blame.

@@ -180,7 +180,7 @@ func cargoPlan(plan Plan, tc Toolchain, project cargoProject, src Source, res Re
 	if !project.hasDevProfile() {
 		env = append(env, "CARGO_PROFILE_DEV_OPT_LEVEL=2", "CARGO_PROFILE_DEV_DEBUG=0", "CARGO_PROFILE_DEV_STRIP=debuginfo")
 	}
-	plan.Leftovers = append(plan.Leftovers, "Cargo.lock")
+	plan.Leftovers, plan.Scripted = append(plan.Leftovers, "Cargo.lock"), project.scripted()
 	plan.Compile = &Step{
 		Args: append([]string{tc.Compiler, "build", "--offline", "--quiet"}, project.selection()...),
 		Env:  env,

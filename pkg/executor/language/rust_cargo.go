@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -31,6 +32,23 @@ func (p cargoProject) manifest() []byte {
 func (p cargoProject) hasDevProfile() bool {
 	for name, content := range p.files {
 		if path.Base(name) == "Cargo.toml" && strings.Contains(string(content), "[profile.dev") {
+			return true
+		}
+	}
+	return false
+}
+
+// mayScript finds in a Cargo.toml what may be a build script or macros that are programs.
+var mayScript = regexp.MustCompile(`build|proc[-_]macro|\\`)
+
+// scripted tells whether cargo may run a program of the project's own while it builds: a build
+// script, macros, or what the settings of its directory name.
+func (p cargoProject) scripted() bool {
+	for name, content := range p.files {
+		switch base := path.Base(name); {
+		case base == "build.rs", path.Base(path.Dir(name)) == ".cargo":
+			return true
+		case base == "Cargo.toml" && mayScript.Match(content):
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package language
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -282,6 +283,31 @@ func TestCargoEntry(t *testing.T) {
 				t.Errorf("%q, %v, want %q", got, err, c.want)
 			}
 		})
+	}
+}
+
+// What may run programs while it is built is built each time.
+func TestCargoScripts(t *testing.T) {
+	for want, projects := range map[bool][]map[string][]byte{
+		false: {
+			texts("Cargo.toml", manifest("p", ""), "src/main.rs", "fn main() {}"),
+			texts("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n", "a/Cargo.toml", manifest("a", ""), "a/src/main.rs", "fn main() {}"),
+		},
+		true: {
+			texts("Cargo.toml", manifest("p", ""), "src/main.rs", "", "build.rs", ""),
+			texts("Cargo.toml", manifest("p", "build = \"make.rs\"\n"), "src/main.rs", "", "make.rs", ""),
+			texts("Cargo.toml", manifest("p", "\"b\\u0075ild\" = \"make.rs\"\n"), "src/main.rs", "", "make.rs", ""),
+			texts("Cargo.toml", manifest("p", ""), "src/main.rs", "", "m/Cargo.toml", manifest("m", "[lib]\nproc-macro = true\n"), "m/src/lib.rs", ""),
+			texts("Cargo.toml", manifest("p", ""), "src/main.rs", "", ".cargo/config.toml", "[build]\nrustc-wrapper = \"./w\"\n"),
+			texts("Cargo.toml", manifest("p", ""), "src/main.rs", "", ".cargo/config", ""),
+		},
+	} {
+		for _, files := range projects {
+			plan, err := newRust().Plan(Toolchain{Program: "/bin/rustc", Compiler: "/bin/cargo", Version: "1.80.0"}, Source{Files: files, Entry: "Cargo.toml"}, Resources{})
+			if err != nil || plan.Scripted != want {
+				t.Errorf("%q: scripted is %t, %v, want %t", slices.Sorted(maps.Keys(files)), plan.Scripted, err, want)
+			}
+		}
 	}
 }
 

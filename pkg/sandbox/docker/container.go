@@ -220,6 +220,7 @@ type engine struct {
 	limits    sandbox.Limits // those that the control groups hold
 	trees     []string       // of files, all of them in memory
 	words     *stdio.Tail    // of init, and of the OCI runtime
+	cut       error          // what had the connection to init end; read when it has
 }
 
 // attached is the connection to a container's standard streams.
@@ -245,8 +246,8 @@ func (e *engine) start(ctx context.Context) (*attached, error) {
 		return err
 	}}
 	go func() {
-		_, err := stdcopy.StdCopy(write, e.words, got.Reader)
-		_ = write.CloseWithError(err) // always nil
+		_, e.cut = stdcopy.StdCopy(write, e.words, got.Reader) // who reads what is copied to its end may look
+		_ = write.CloseWithError(e.cut)                        // always nil
 	}()
 	if _, err := e.r.client.ContainerStart(ctx, e.id, client.ContainerStartOptions{}); err != nil {
 		_ = a.Close() // nothing was sent
@@ -300,7 +301,25 @@ func (e *engine) ended() (sandbox.Exit, error) {
 	if words := e.words.LastLine(); words != "" {
 		return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container has ended: " + words)}
 	}
-	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: errors.New("its container was stopped from outside"), Again: true}
+	return sandbox.Exit{}, &EngineError{What: "run the program to its end", Err: wordless(s, e.cut), Again: true}
+}
+
+// wordless is what is known of the end of an init that said nothing: by the state of its
+// container, nil where there is none any more, and by what had the connection to it end.
+func wordless(s *container.State, cut error) error {
+	what := "its container was stopped from outside"
+	switch {
+	case s == nil:
+		what = "its container was removed from outside"
+	case s.Running:
+		what = "the connection to its container has ended, which goes on"
+	case s.ExitCode != 137: // SIGKILL
+		what = fmt.Sprintf("its container has ended by itself, with exit code %d", s.ExitCode)
+	}
+	if cut != nil {
+		return fmt.Errorf("%s: %w", what, cut)
+	}
+	return errors.New(what)
 }
 
 // awaitEnd waits until the engine knows of the container's end, which it hears of later than

@@ -34,6 +34,16 @@ func untilOf(labels map[string]string) time.Time {
 	return time.Unix(seconds, 0)
 }
 
+// bytesOf is what an image takes beside the one that it is on by its labels, at least: engines
+// count what is in files, and not that there are many.
+func bytesOf(labels map[string]string) int64 {
+	bytes, err := strconv.ParseInt(labels[labelBytes], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(bytes, 0)
+}
+
 func (i image) endsSoon() bool { return !i.until.IsZero() && time.Until(i.until) < lastOfTime }
 
 // hexOf is the id of an image without its algorithm, which not every engine puts before it.
@@ -62,7 +72,7 @@ func datedOf(list []dockerimage.Summary) (all []dated) {
 			continue
 		}
 		d := dated{id: i.ID, on: i.Labels[labelOn], names: names, until: until}
-		d.bytes = max(i.Size-sizes[d.on], 0)
+		d.bytes = max(i.Size-sizes[d.on], bytesOf(i.Labels))
 		all, parts[d.on] = append(all, d), 1
 	}
 	slices.SortFunc(all, func(a, b dated) int {

@@ -57,6 +57,7 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, dir sandbox.KeptD
 		return err
 	}
 	kept := keptImage(img, dir.Name)
+	kept.bytes = dir.Bytes
 	if dir.Lifetime > 0 {
 		kept.until = time.Now().Add(dir.Lifetime)
 	}

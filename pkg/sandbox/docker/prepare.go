@@ -34,6 +34,7 @@ type image struct {
 	base string // the id of the one that was asked for, which tells what it holds
 
 	until   time.Time         // when it goes; zero is never
+	bytes   int64             // that it takes at least beside what it is on; may be 0
 	kept    []string          // names of what is kept and in it,
 	links   map[string]string // and of the links to that, in one of several parts
 	layers  []guest.Layer     // of the container that is to be made of it
@@ -58,6 +59,8 @@ const (
 	// one that it is a layer on top of.
 	labelUntil = "sandbox-run.until"
 	labelOn    = "sandbox-run.on"
+	// labelBytes is what it takes beside that one at least, names included.
+	labelBytes = "sandbox-run.bytes"
 	// labelMaker names the process that has made a container.
 	labelMaker = "sandbox-run.maker"
 )
@@ -93,6 +96,9 @@ func (r *Runtime) base(ctx context.Context, spec sandbox.Spec) (client.ImageInsp
 	ref := r.ref(spec)
 	if ref == "" {
 		return client.ImageInspectResult{}, noneFor(spec.Language)
+	}
+	if takesOurs(ref) {
+		return client.ImageInspectResult{}, &sandbox.ImageError{Ref: ref, Err: errors.New("names of sandbox-run's own images are for what it makes itself")}
 	}
 	base, err := r.look(ctx, ref)
 	if base.ID != "" || err != nil {
@@ -149,7 +155,7 @@ func (r *Runtime) build(ctx context.Context, ref string, img image) error {
 		r.notify("preparing the image " + ref)
 		return r.prepare(ctx, ref, img)
 	}
-	for _, name := range img.kept {
+	for i, name := range img.kept {
 		part := keptImage(prepared, name)
 		if have, err := r.has(ctx, &part); err != nil {
 			return err
@@ -158,6 +164,9 @@ func (r *Runtime) build(ctx context.Context, ref string, img image) error {
 		}
 		if !part.until.IsZero() && (img.until.IsZero() || part.until.Before(img.until)) {
 			img.until = part.until
+		}
+		if i > 0 { // it is on the first, and has copies of the others
+			img.bytes += part.bytes
 		}
 	}
 	return r.join(ctx, img)
@@ -207,7 +216,7 @@ func (r *Runtime) has(ctx context.Context, img *image) (bool, error) {
 		return false, r.failed("look at the image "+img.name, err)
 	case got.Config != nil:
 		img.volumes = slices.Sorted(maps.Keys(got.Config.Volumes))
-		img.until = untilOf(got.Config.Labels)
+		img.until, img.bytes = untilOf(got.Config.Labels), bytesOf(got.Config.Labels)
 	}
 	return true, nil
 }
@@ -266,7 +275,7 @@ func (r *Runtime) derive(ctx context.Context, from string, img image, what strin
 	}
 	// Podman gives an image the labels of the container, and no others. Each is given: the
 	// image that this one is made of has some, too.
-	labels := map[string]string{labelOurs: what, labelFrom: img.base, labelMade: made(), labelOn: hexOf(on.ID), labelUntil: ""}
+	labels := map[string]string{labelOurs: what, labelFrom: img.base, labelMade: made(), labelOn: hexOf(on.ID), labelUntil: "", labelBytes: strconv.FormatInt(img.bytes, 10)}
 	if !img.until.IsZero() {
 		labels[labelUntil] = strconv.FormatInt(img.until.Unix(), 10)
 	}

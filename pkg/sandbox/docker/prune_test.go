@@ -101,6 +101,11 @@ func TestPruneBound(t *testing.T) {
 			l[3].Labels[labelUntil], l[6].Labels[labelUntil] = "1", "1"
 			return l
 		}, nil, []string{"ofB", "b"}, ""},
+		"one of many small files": {func(l []listed) []listed {
+			l[2].Size -= gib
+			l[5].Labels[labelBytes] = strconv.FormatInt(2*gib, 10)
+			return l
+		}, nil, []string{"ofA"}, ""},
 		"one without a name": {func(l []listed) []listed {
 			l[2].Size, l[3].RepoTags = l[2].Size-gib, []string{"<none>:<none>"}
 			return slices.Delete(l, 6, 7)

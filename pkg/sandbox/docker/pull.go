@@ -48,6 +48,17 @@ func (r *Runtime) pull(ctx context.Context, ref string) error {
 	}
 }
 
+// takesOurs tells whether an image of a registry would be here by the name of one of ours, which
+// other runs would take for that: what ours are called is no secret.
+func takesOurs(ref string) bool {
+	parsed, err := name.ParseReference(ref)
+	if err != nil {
+		return false // nobody has it, as the engine will say
+	}
+	repository := parsed.Context().RepositoryStr()
+	return repository == preparedImages || repository == keptImages
+}
+
 // credentials are those that docker login has left for an image's registry; empty
 // when there are none.
 func credentials(ref string) string {

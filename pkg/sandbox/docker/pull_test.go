@@ -95,6 +95,31 @@ func TestNoImageSays(t *testing.T) {
 	}
 }
 
+// What a registry has under the name of one of ours would be taken for that.
+func TestTakesOurs(t *testing.T) {
+	for ref, want := range map[string]bool{
+		"sandbox-run/prepared:0123":                          true,
+		"docker.io/sandbox-run/kept:0123":                    true,
+		"index.docker.io/sandbox-run/kept":                   true,
+		"localhost/sandbox-run/prepared:0123":                true,
+		"sandbox-run/kept@sha256:" + strings.Repeat("a", 64): true,
+		"sandbox-run/default:latest":                         false,
+		"example.com/team/sandbox-run/prepared:1":            false,
+		"python:3.12":          false,
+		"sandbox-run/Prepared": false, // which is no name
+	} {
+		if got := takesOurs(ref); got != want {
+			t.Errorf("%s: %t, want %t", ref, got, want)
+		}
+	}
+	r := &Runtime{}
+	_, err := r.Image(t.Context(), sandbox.Spec{Image: "docker.io/sandbox-run/prepared:0123"})
+	var fault *sandbox.ImageError
+	if !errors.As(err, &fault) || !strings.Contains(err.Error(), "for what it makes itself") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestCeilings(t *testing.T) {
 	o := Options{CPULimit: 8.7, MemoryLimitBytes: 1 << 40}
 	got := strings.Join(ceilings(&o, 2, 8<<30), "\n")

@@ -24,7 +24,9 @@ type left struct {
 	State   string
 	Created int64
 	Labels  map[string]string
-	ended   string
+	ended   string // empty where the engine cannot say
+	runs    bool
+	code    int
 }
 
 // engineWithContainers is a runtime of an engine that has these containers; it tells which
@@ -45,7 +47,11 @@ func engineWithContainers(t *testing.T, list []left) (*Runtime, *[]string) {
 			_ = json.NewEncoder(w).Encode(list)
 		default:
 			i := slices.IndexFunc(list, func(c left) bool { return c.ID == id })
-			_ = json.NewEncoder(w).Encode(map[string]any{"Id": id, "State": map[string]any{"FinishedAt": list[i].ended}})
+			if list[i].ended == "" {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(map[string]any{"Id": id, "State": map[string]any{"FinishedAt": list[i].ended, "Running": list[i].runs, "ExitCode": list[i].code}})
 		}
 	}))
 	t.Cleanup(s.Close)
@@ -68,7 +74,7 @@ func TestReclaimLeavesToTheLiving(t *testing.T) {
 	for name, c := range map[string]struct {
 		state, maker, ended string
 		created             time.Duration // how long ago
-		stays               bool
+		runs, stays         bool
 	}{
 		"made, alive":             {state: "created", maker: maker(), ended: never, created: time.Minute, stays: true},
 		"made, elsewhere":         {state: "created", maker: "elsewhere 1 1", ended: never, created: time.Minute, stays: true},
@@ -80,13 +86,18 @@ func TestReclaimLeavesToTheLiving(t *testing.T) {
 		"ended, dead":             {state: "exited", maker: dead, ended: ago(time.Second)},
 		"ended, nobody's":         {state: "exited", ended: ago(time.Second)},
 		"ended, nobody knows how": {state: "dead", maker: maker(), ended: "soon"},
+		"runs by now":             {state: "running", maker: maker(), ended: never, stays: true},
+		"runs by now, nobody's":   {state: "running", ended: never, stays: true},
+		"runs by now, dead":       {state: "running", maker: dead, ended: never},
+		"runs again":              {state: "exited", maker: maker(), ended: ago(time.Hour), runs: true, stays: true},
+		"nobody can say":          {state: "exited", maker: maker(), ended: "", stays: true},
 	} {
 		id := strings.Repeat("0", 64)
 		labels := map[string]string{labelOurs: "run"}
 		if c.maker != "" {
 			labels[labelMaker] = c.maker
 		}
-		r, removed := engineWithContainers(t, []left{{ID: id, State: c.state, Created: time.Now().Add(-c.created).Unix(), Labels: labels, ended: c.ended}})
+		r, removed := engineWithContainers(t, []left{{ID: id, State: c.state, Created: time.Now().Add(-c.created).Unix(), Labels: labels, ended: c.ended, runs: c.runs}})
 		told, err := r.reclaim(t.Context())
 		if want := !c.stays; err != nil || (len(told) == 1) != want || (len(*removed) == 1) != want {
 			t.Errorf("%s: removed %q, told %q, %v", name, *removed, told, err)
@@ -97,18 +108,29 @@ func TestReclaimLeavesToTheLiving(t *testing.T) {
 // TestEndedByItself: what init said when it ended is told, and that it may be tried again
 // where it said nothing, for then it was killed.
 func TestEndedByItself(t *testing.T) {
-	for words, want := range map[string]EngineError{
-		"":                     {Err: errors.New("its container was stopped from outside"), Again: true},
-		"init: no descriptors": {Err: errors.New("its container has ended: init: no descriptors")},
+	for name, c := range map[string]struct {
+		words string
+		cut   error
+		code  int
+		runs  bool
+		want  EngineError
+	}{
+		"killed":    {code: 137, want: EngineError{Err: errors.New("its container was stopped from outside"), Again: true}},
+		"by itself": {code: 1, want: EngineError{Err: errors.New("its container has ended by itself, with exit code 1"), Again: true}},
+		"goes on":   {runs: true, cut: io.ErrUnexpectedEOF, want: EngineError{Err: errors.New("the connection to its container has ended, which goes on: unexpected EOF"), Again: true}},
+		"words":     {words: "init: no descriptors", code: 125, want: EngineError{Err: errors.New("its container has ended: init: no descriptors")}},
 	} {
-		r, _ := engineWithContainers(t, []left{{ID: "x"}})
-		e := &engine{r: r, id: "x", words: &stdio.Tail{}}
-		_, _ = io.WriteString(e.words, words+"\n")
+		r, _ := engineWithContainers(t, []left{{ID: "x", ended: ago(time.Second), code: c.code, runs: c.runs}})
+		e := &engine{r: r, id: "x", words: &stdio.Tail{}, cut: c.cut}
+		_, _ = io.WriteString(e.words, c.words+"\n")
 		_, err := e.ended()
 		var got *EngineError
-		if !errors.As(err, &got) || got.Err.Error() != want.Err.Error() || got.Again != want.Again {
-			t.Errorf("%q: %v", words, err)
+		if !errors.As(err, &got) || got.Err.Error() != c.want.Err.Error() || got.Again != c.want.Again {
+			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if err := wordless(nil, nil); err.Error() != "its container was removed from outside" {
+		t.Error(err)
 	}
 }
 

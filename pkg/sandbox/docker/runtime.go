@@ -275,6 +275,9 @@ const fresh = 15 * time.Minute
 // initialized is Podman's word for a container that somebody has attached to and nobody has started.
 const initialized = "initialized"
 
+// stopped is its word for one that has ended and still has what it was given.
+const stopped = "stopped"
+
 // lately is how long a client may take to ask why its container has ended.
 const lately = time.Minute
 
@@ -284,7 +287,7 @@ const lately = time.Minute
 func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 	states := []string{"created", "exited", "dead"}
 	if r.info.podman {
-		states = []string{"created", initialized, "exited", "stopped"}
+		states = []string{"created", initialized, "exited", stopped}
 	}
 	list, err := r.client.ContainerList(ctx, client.ContainerListOptions{
 		All: true, Filters: make(client.Filters).Add("label", labelOurs).Add("status", states...),
@@ -308,21 +311,26 @@ func (r *Runtime) reclaim(ctx context.Context) (removed []string, err error) {
 }
 
 // wanted tells whether somebody who is not known to be dead may want a container of those:
-// to start it, or to ask why it has ended.
+// to start it, or to ask why it has ended. Podman says of each what it is when it is listed,
+// which is later than when it was chosen: it may run by then.
 func (r *Runtime) wanted(ctx context.Context, c container.Summary) bool {
 	by := c.Labels[labelMaker]
 	if died(by) {
 		return false
 	}
-	if c.State == container.StateCreated || c.State == initialized {
+	switch c.State {
+	case container.StateCreated, initialized:
 		return time.Since(time.Unix(c.Created, 0)) < fresh
+	case container.StateExited, container.StateDead, stopped:
+	default:
+		return true
 	}
 	if by == "" {
 		return false
 	}
 	got, err := r.client.ContainerInspect(ctx, c.ID, client.ContainerInspectOptions{})
-	if err != nil || got.Container.State == nil {
-		return false
+	if err != nil || got.Container.State == nil || got.Container.State.Running {
+		return !errdefs.IsNotFound(err)
 	}
 	ended, err := time.Parse(time.RFC3339Nano, got.Container.State.FinishedAt)
 	return err == nil && time.Since(ended) < lately

@@ -388,7 +388,7 @@ func (t *fileTree) walk(dir string, left *int, depth int, visit func(sandbox.Fil
 	if err != nil {
 		return err
 	}
-	if depth == 0 {
+	if depth == 1 {
 		return nil
 	}
 	for _, name := range inner {

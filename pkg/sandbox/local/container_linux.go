@@ -285,6 +285,9 @@ func (c *container) inner() error {
 // ID implements [sandbox.Container].
 func (c *container) ID() string { return c.id }
 
+// Alive implements [sandbox.Living].
+func (c *container) Alive() bool { return !c.init.Gone() }
+
 // Isolation implements [sandbox.Container].
 func (c *container) Isolation() sandbox.Isolation { return c.isolation }
 

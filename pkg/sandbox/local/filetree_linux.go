@@ -251,7 +251,7 @@ func (w *walker) entry(dir *os.File, info sandbox.FileInfo, depth int) error {
 	if err := w.visit(info); err != nil {
 		return err
 	}
-	if !info.Mode.IsDir() || depth == 0 {
+	if !info.Mode.IsDir() || depth == 1 {
 		return nil
 	}
 	inner, err := w.open(dir, path.Base(info.Path))

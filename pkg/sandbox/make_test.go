@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A container in which nothing waits may end while it does, with its spawner or for want of memory.
+func TestPoolHasNoneThatEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{}
+		var failed []error
+		m := keeps(t, rt, PoolOptions{Failed: func(err error) { failed = append(failed, err) }})
+		w := Want{Spec: Spec{Language: "go"}}
+		m.Prepare(w, 2)
+		time.Sleep(time.Second)
+		for _, c := range rt.alive {
+			c.dead.Store(true)
+		}
+		c, warm, err := m.Take(t.Context(), w)
+		if err != nil || warm || c.(*warmContainer).dead.Load() {
+			t.Errorf("warm %t, %v", warm, err)
+		}
+		if err := m.Delete(t.Context(), c.ID()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if !slices.ContainsFunc(failed, func(err error) bool { return errors.Is(err, errEnded) }) {
+			t.Errorf("nobody was told: %v", failed)
+		}
+		time.Sleep(time.Minute)
+		if c, warm, err = m.Take(t.Context(), w); err != nil || !warm {
+			t.Errorf("none is ready again: %v", err)
+		}
+		if err := m.Delete(t.Context(), c.ID()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// One that ends while it hears what it is for is not kept.
+func TestPoolKeepsNoneThatEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{}
+		rt.expectKills.Store(true)
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(Want{Spec: Spec{Language: "go"}, First: &Process{}}, 1)
+		time.Sleep(time.Second)
+		if n := m.Ready()["go"]; n != 0 || rt.count() != 0 {
+			t.Errorf("%d are ready, of %d", n, rt.count())
+		}
+	})
+}
+
+// An engine that does not answer holds up neither the pool's end nor, for ever, what is made.
+func TestPoolOfAnEngineThatHangs(t *testing.T) {
+	for wait, given := range map[time.Duration]int{time.Second: 0, 2*makeTimeout + time.Second: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var failed int
+			m := NewManager(&warmRuntime{slow: 24 * time.Hour}, 0)
+			m.KeepReady(PoolOptions{Containers: 1, MemoryBytes: 1 << 40, Failed: func(error) { failed++ }})
+			m.Prepare(Want{Spec: Spec{Language: "go"}}, 1)
+			time.Sleep(wait)
+			if failed != given {
+				t.Errorf("%d were given up after %v, want %d", failed, wait, given)
+			}
+			began := time.Now()
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > closeTimeout {
+				t.Errorf("the pool has closed after %v", took)
+			}
+		})
+	}
+}
