@@ -51,10 +51,12 @@ func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string
 	if err != nil {
 		return dir, err
 	}
-	now := time.Now()
-	_ = environments{filepath.Dir(dir)}.change(func(root *os.Root) error { // else it is removed sooner, and made again
-		return root.Chtimes(cache.Key+cacheLock, now, now)
-	})
+	if info, err := os.Stat(dir + cacheLock); err == nil && time.Since(info.ModTime()) > cacheUsed {
+		now := time.Now()
+		_ = environments{filepath.Dir(dir)}.change(func(root *os.Root) error { // else it is removed sooner, and made again
+			return root.Chtimes(cache.Key+cacheLock, now, now)
+		})
+	}
 	if exists(dir) {
 		return dir, nil
 	}
@@ -112,6 +114,8 @@ const (
 	// unusedCache is the age from which a cache is taken for one of a toolchain, or of an
 	// image, that there is no more.
 	unusedCache = 30 * 24 * time.Hour
+	// cacheUsed is how old a lock's time may be without being written anew.
+	cacheUsed = 24 * time.Hour
 )
 
 // reclaimCaches removes what no run has used for long, and names it.
