@@ -91,7 +91,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 		return nil, err
 	}
 	if countsAll(container) {
-		p.report(container.Delete(ctx))
+		p.report(container.Delete(context.WithoutCancel(ctx)))
 		return nil, errCounted
 	}
 	ready := &prepared{Container: container, class: c, made: time.Now(), recycles: spec.Recycle != ""}
@@ -109,7 +109,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 		ready.waiting, err = startAhead(ctx, container, *c.want.Ahead, nil, p.ctx.Done(), timer.C)
 	}
 	if err != nil {
-		return nil, errors.Join(err, container.Delete(ctx))
+		return nil, errors.Join(err, container.Delete(context.WithoutCancel(ctx)))
 	}
 	return ready, nil
 }
