@@ -2,6 +2,7 @@ package outlet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -69,6 +70,9 @@ func (o *Outlet) narrow(p sandbox.NetworkPolicy) (*relay.Policy, error) {
 // serve hands the container's sockets to the relay. It closes copies of them.
 func (c *Connection) serve() error {
 	for i, socket := range c.outlet.sockets {
+		if err := empty(socket, i > 0); err != nil {
+			return fmt.Errorf("empty a socket: %w", err)
+		}
 		f, err := duplicate(socket)
 		if err != nil {
 			return err
@@ -88,6 +92,30 @@ func (c *Connection) serve() error {
 		c.Relay.Serve(watchedListener{l, c})
 	}
 	return nil
+}
+
+// empty takes what an earlier process has left at a socket, unless it was taken in time: it was
+// meant for another relay. What keeps it from that keeps the process from being started.
+func empty(socket *os.File, listens bool) error {
+	return control(socket, func(fd int) error {
+		for {
+			ready, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+			if err == nil && ready == 0 {
+				return nil
+			}
+			if err == nil && listens {
+				var conn int
+				if conn, _, err = unix.Accept4(fd, unix.SOCK_CLOEXEC); err == nil {
+					err = unix.Close(conn)
+				}
+			} else if err == nil {
+				_, _, err = unix.Recvfrom(fd, nil, unix.MSG_DONTWAIT)
+			}
+			if err != nil && !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.ECONNABORTED) {
+				return err
+			}
+		}
+	})
 }
 
 func duplicate(f *os.File) (*os.File, error) {
@@ -185,7 +213,7 @@ func (c *Connection) settled() bool {
 			return false
 		}
 	}
-	return c.watch.settled()
+	return c.watch.settled() && !c.Relay.Sending()
 }
 
 func unread(fd int) bool {

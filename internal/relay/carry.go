@@ -24,11 +24,17 @@ func boundBuffers(conn net.Conn) {
 // carry copies both ways until both sides have ended. When one direction breaks,
 // the other has no use: both connections are reset, so that half a download
 // does not look like a whole one.
-func (r *Relay) carry(program, upstream net.Conn) error {
+//
+// whole is called when all has been sent that the program has.
+func (r *Relay) carry(program, upstream net.Conn, whole func()) error {
 	var moved atomic.Int64
 	sent := make(chan error, 1)
 	r.running.Go(func() {
-		sent <- r.copy(upstream, program, &r.sent, &moved)
+		err := r.copy(upstream, program, &r.sent, &moved)
+		if err == nil {
+			whole()
+		}
+		sent <- err
 	})
 	err := r.copy(program, upstream, &r.received, &moved)
 	return errors.Join(err, <-sent)

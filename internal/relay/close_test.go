@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -111,6 +112,76 @@ func TestRefusedWhileClosing(t *testing.T) {
 				t.Errorf("%+v, want the refusal", report)
 			}
 		})
+	}
+}
+
+// What was not sent to its end when the relay is closed does not look whole at the other side.
+func TestCloseBreaksOff(t *testing.T) {
+	goOn, ended := make(chan bool), make(chan error, 1)
+	server := serve(t, func(conn *net.TCPConn) {
+		<-goOn
+		_, err := io.Copy(io.Discard, conn)
+		ended <- err
+	})
+	b := newRig(t, open(t, server))
+	conn := b.dial("127.0.0.1", portOf(server))
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	if n, err := io.CopyN(conn, zeros{}, 64<<20); err == nil {
+		t.Fatalf("all of %d bytes are in buffers", n)
+	}
+	_ = conn.Close()
+	if !b.r.Sending() {
+		t.Error("nothing is on its way")
+	}
+	b.r.Close()
+	close(goOn)
+	if err := <-ended; !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("%v, want a reset", err)
+	}
+	if b.r.Sending() {
+		t.Error("a relay that is closed sends")
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// What has been sent to its end is whole, and a connection that was not made is a failure.
+func TestSendingEnds(t *testing.T) {
+	ended := make(chan error, 1)
+	server := serve(t, func(conn *net.TCPConn) {
+		_, err := io.Copy(io.Discard, conn)
+		ended <- err
+	})
+	b := newRig(t, open(t, server))
+	conn := b.dial("127.0.0.1", portOf(server))
+	if _, err := io.CopyN(conn, zeros{}, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	for i := 0; b.r.Sending(); i++ {
+		if i > 1000 {
+			t.Fatal("it still sends")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	silent := listen(t) // of whose backlog nobody takes
+	proxy := Config{Policy: mustParse(t, Rules{Full: true}), Proxy: func(*url.URL) (*url.URL, error) { return &url.URL{Scheme: "http", Host: silent.Addr().String()}, nil }}
+	late := newRig(t, proxy)
+	late.dial("93.184.216.34", 443)
+	for i := 0; !late.r.Sending(); i++ {
+		if i > 1000 {
+			t.Fatal("nothing is being connected")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	late.r.Close()
+	if f := late.r.Report().Failures; len(f) != 1 || !strings.Contains(f[0], "connection to 93.184.216.34:443 failed: it was not made when the program had ended") {
+		t.Errorf("%q", f)
 	}
 }
 

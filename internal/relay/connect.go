@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -31,8 +32,8 @@ func (t target) host() string {
 func (t target) String() string { return net.JoinHostPort(t.host(), strconv.Itoa(int(t.port))) }
 
 // connect carries a program's connection to its destination until both sides
-// have ended. An error has been noted.
-func (r *Relay) connect(conn net.Conn, to netip.AddrPort) error {
+// have ended. An error has been noted. sent is called when its program has nothing more to send.
+func (r *Relay) connect(conn net.Conn, to netip.AddrPort, sent func()) error {
 	t := target{address: to.Addr().Unmap(), port: to.Port()}
 	if namePool.Contains(t.address) {
 		if t.name = r.names.at(t.address); t.name == nil {
@@ -45,12 +46,33 @@ func (r *Relay) connect(conn net.Conn, to netip.AddrPort) error {
 		r.note(t, err)
 		return err
 	}
-	if !r.hold(upstream) {
+	held := &outward{Conn: upstream}
+	if !r.hold(held) {
+		r.note(t, net.ErrClosed)
 		return net.ErrClosed
 	}
-	defer r.release(upstream)
+	defer r.release(held)
 	r.connections.Add(1)
-	return r.carry(conn, upstream)
+	return r.carry(conn, upstream, func() {
+		held.whole.Store(true)
+		sent()
+	})
+}
+
+// outward is a connection outside. One that is closed before its program has said its last is
+// reset: what was cut off must not look whole there.
+type outward struct {
+	net.Conn
+	whole atomic.Bool
+}
+
+// Close implements [net.Conn].
+func (o *outward) Close() error {
+	if !o.whole.Load() {
+		reset(o.Conn)
+		return nil
+	}
+	return o.Conn.Close()
 }
 
 // note tells refusals from failures.
@@ -59,7 +81,9 @@ func (r *Relay) note(t target, err error) {
 	switch {
 	case errors.As(err, &no):
 		r.violations.add("connection to %s refused: %s", t, no.rule)
-	case r.ctx.Err() == nil:
+	case r.ctx.Err() != nil:
+		r.failures.add("connection to %s failed: it was not made when the program had ended", t)
+	default:
 		r.failures.add("connection to %s failed: %s", t, reason(err))
 	}
 }
@@ -106,17 +130,19 @@ func (r *Relay) dial(t target) (net.Conn, error) {
 	return r.dialName(ctx, t)
 }
 
-// dialName tries the addresses of a name, IPv4 first, each with its share of
-// the time that is left. Of refusals and failures it returns the first refusal:
-// that is what somebody can do something about.
+// dialName tries the addresses of a name, each with its share of the time that is left; each but
+// the first counts for the pace like a connection of the program's. Of refusals and failures it
+// returns the first refusal: that is what somebody can do something about.
 func (r *Relay) dialName(ctx context.Context, t target) (net.Conn, error) {
 	addresses, err := r.addresses(ctx, t.name)
 	if err != nil {
 		return nil, err
 	}
-	addresses = ipv4First(addresses)
 	failed := errors.New("the name has no address")
 	for i, a := range addresses {
+		if i > 0 && r.connPace.Wait(ctx) != nil {
+			break
+		}
 		upstream, err := r.dialShare(ctx, netip.AddrPortFrom(a, t.port), len(addresses)-i)
 		if err == nil {
 			return upstream, nil
@@ -134,18 +160,6 @@ func (r *Relay) dialShare(ctx context.Context, to netip.AddrPort, shares int) (n
 	ctx, cancel := context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
 	defer cancel()
 	return r.dialAddress(ctx, to, true)
-}
-
-func ipv4First(addresses []netip.Addr) []netip.Addr {
-	var four, six []netip.Addr
-	for _, a := range addresses {
-		if a = a.Unmap(); a.Is4() {
-			four = append(four, a)
-		} else {
-			six = append(six, a)
-		}
-	}
-	return append(four, six...)
 }
 
 // dialAddress connects to one address. What is checked is the address in the

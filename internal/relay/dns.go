@@ -22,8 +22,8 @@ const (
 // good for as long as we keep it.
 const answerTTL = 30
 
-// maxAddresses fit into the 512 bytes that every program takes, whatever the
-// name.
+// maxAddresses are what is taken of a name's, of each family: they fit into the 512 bytes
+// that every program takes, whatever the name.
 const maxAddresses = 8
 
 // reply is what a question comes to.
@@ -129,6 +129,10 @@ func typeName(t dnsmessage.Type) string { return strings.TrimPrefix(t.String(), 
 func (r *Relay) inside(ctx context.Context, host string) reply {
 	n := r.names.find(host)
 	if n == nil {
+		if r.newNames.Add(1) > int64(r.config.MaxNames) {
+			r.violations.add("name %s refused: %d names were looked up already, the most for one process", quote(host), r.config.MaxNames)
+			return refused
+		}
 		var found []netip.Addr
 		if r.config.Proxy == nil {
 			var err error
@@ -136,10 +140,7 @@ func (r *Relay) inside(ctx context.Context, host string) reply {
 				return r.unresolved(host, err)
 			}
 		}
-		if n = r.names.add(host, found, r.config.MaxNames); n == nil {
-			r.violations.add("name %s refused: %d names were resolved already, the most in one container", quote(host), r.config.MaxNames)
-			return refused
-		}
+		n = r.names.add(host, found)
 	}
 	return reply{addresses: []netip.Addr{n.inside}}
 }

@@ -193,11 +193,11 @@ func FuzzAnswer(f *testing.F) {
 }
 
 func TestMaxNames(t *testing.T) {
-	names := map[string]string{}
+	names := &book{names: map[string]string{}}
 	for i := range 6 {
-		names[fmt.Sprintf("n%d.test", i)] = "93.184.216.34"
+		names.names[fmt.Sprintf("n%d.test", i)] = "93.184.216.34"
 	}
-	r := New(t.Context(), Config{Policy: mustParse(t, Rules{Allow: []string{"*.test"}}), Resolver: &book{names: names}, MaxNames: 3})
+	r := New(t.Context(), Config{Policy: mustParse(t, Rules{Allow: []string{"*.test"}}), Resolver: names, MaxNames: 3})
 	defer r.Close()
 	for i, want := range []string{"Success 198.18.0.2", "Success 198.18.0.3", "Success 198.18.0.4", "Refused", "Refused"} {
 		if got := said(t, r.answer(t.Context(), question(t, fmt.Sprintf("n%d.test.", i), 1, nil))); got != want {
@@ -208,8 +208,42 @@ func TestMaxNames(t *testing.T) {
 		t.Errorf("a name that has its address: %q", got)
 	}
 	report := r.Report()
-	if len(report.Violations) != 2 || !strings.Contains(report.Violations[0], "3 names were resolved already") {
-		t.Errorf("%q", report.Violations)
+	if len(report.Violations) != 2 || !strings.Contains(report.Violations[0], "3 names were looked up already") || len(names.asked) != 3 {
+		t.Errorf("%q, asked %q", report.Violations, names.asked)
+	}
+}
+
+// Names that do not exist count as well.
+func TestMaxNamesThatAreNone(t *testing.T) {
+	names := &book{}
+	r := New(t.Context(), Config{Policy: mustParse(t, Rules{Full: true}), Resolver: names, MaxNames: 3})
+	defer r.Close()
+	for i, want := range []string{"NameError", "NameError", "NameError", "Refused"} {
+		if got := said(t, r.answer(t.Context(), question(t, fmt.Sprintf("n%d.test.", i), 1, nil))); got != want {
+			t.Errorf("%d: %q, want %q", i, got, want)
+		}
+	}
+	if len(names.asked) != 3 {
+		t.Errorf("asked %q", names.asked)
+	}
+}
+
+// Of a name with thousands of addresses few are kept, and whoever asks for such waits.
+func TestManyAddresses(t *testing.T) {
+	var text strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&text, "93.184.%d.%d 2606:2800::%x ", i/256, i%256, i)
+	}
+	r := New(t.Context(), Config{Policy: mustParse(t, Rules{Full: true}), Resolver: &book{names: map[string]string{"many.test": text.String()}}})
+	defer r.Close()
+	before := r.lookupPace.Tokens()
+	r.inside(t.Context(), "many.test")
+	kept := r.names.find("many.test").kept()
+	if len(kept) != 2*maxAddresses || cap(kept) > 4*maxAddresses || !kept[0].Is4() || !kept[len(kept)-1].Is6() {
+		t.Errorf("%d addresses of %d", len(kept), cap(kept))
+	}
+	if after := r.lookupPace.Tokens(); before-after < lookupBurst/2 {
+		t.Errorf("a look-up took %v of %v", before-after, before)
 	}
 }
 

@@ -26,6 +26,7 @@ type name struct {
 
 	mu      sync.Mutex
 	outside []netip.Addr
+	more    bool      // there are others
 	until   time.Time // when outside has to be looked up again
 }
 
@@ -44,15 +45,12 @@ func (n *names) find(host string) *name {
 	return n.byHost[host]
 }
 
-// add gives a host an address, and nil when there are limit names already.
-func (n *names) add(host string, outside []netip.Addr, limit int) *name {
+// add gives a host an address.
+func (n *names) add(host string, outside []netip.Addr) *name {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if have := n.byHost[host]; have != nil {
 		return have
-	}
-	if len(n.list) >= limit {
-		return nil
 	}
 	if n.byHost == nil {
 		n.byHost = map[string]*name{}
@@ -82,10 +80,30 @@ func (n *names) at(inside netip.Addr) *name {
 // usually follows the question at once, and needs no second one then.
 const answerLife = 30 * time.Second
 
-func (n *name) keep(outside []netip.Addr) {
+// keep keeps the first addresses of each family, IPv4 before IPv6. Whoever has a name says how many
+// it has, up to thousands, and each of them would be held and connected to.
+func (n *name) keep(found []netip.Addr) []netip.Addr {
+	var four, six []netip.Addr
+	for _, a := range found {
+		switch a = a.Unmap(); {
+		case a.Is4() && len(four) < maxAddresses:
+			four = append(four, a)
+		case a.Is6() && len(six) < maxAddresses:
+			six = append(six, a)
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.outside, n.until = outside, time.Now().Add(answerLife)
+	n.outside, n.until = append(four, six...), time.Now().Add(answerLife)
+	n.more = len(n.outside) < len(found)
+	return n.outside
+}
+
+// hasMore tells whether the name has addresses that were not kept.
+func (n *name) hasMore() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.more
 }
 
 func (n *name) kept() []netip.Addr {
@@ -116,7 +134,11 @@ func (r *Relay) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	if err := r.lookupPace.Wait(ctx); err != nil {
 		return nil, err
 	}
-	return r.config.Resolver.LookupNetIP(ctx, "ip", host+".")
+	found, err := r.config.Resolver.LookupNetIP(ctx, "ip", host+".")
+	// A resolver sorts what it has found, with a socket for each address: who has many of them
+	// looked up waits for longer before the next name.
+	r.lookupPace.ReserveN(time.Now(), min(len(found)/maxAddresses, lookupBurst))
+	return found, err
 }
 
 // addresses are those of a name outside.
@@ -125,8 +147,8 @@ func (r *Relay) addresses(ctx context.Context, n *name) ([]netip.Addr, error) {
 		return kept, nil
 	}
 	found, err := r.resolve(ctx, n.host)
-	if err == nil {
-		n.keep(found)
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	return n.keep(found), nil
 }

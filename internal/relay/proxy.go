@@ -31,17 +31,17 @@ func (r *Relay) dialThrough(ctx context.Context, proxy *url.URL, t target) (net.
 
 // checkProxied does what can be done about addresses that somebody else will
 // look up: all that this host finds must be open, and a name that it cannot
-// find must be named by the allow-list.
+// find, or not look at as a whole, must be named by the allow-list.
 func (r *Relay) checkProxied(ctx context.Context, t target) error {
 	if t.name == nil {
 		return r.check(netip.AddrPortFrom(t.address, t.port), false)
 	}
 	addresses, err := r.addresses(ctx, t.name)
-	if err != nil {
+	if err != nil || t.name.hasMore() {
 		if r.config.Policy.names(t.name.host) {
 			return nil
 		}
-		return refuse("this host cannot resolve the name, so it has to be in the allow-list to be left to the proxy")
+		return refuse("this host cannot look at all addresses of the name, so it has to be in the allow-list to be left to the proxy")
 	}
 	for _, a := range addresses {
 		if err := r.check(netip.AddrPortFrom(a, t.port), true); err != nil {

@@ -35,8 +35,8 @@ type Config struct {
 	// MaxConnections are open at once (128). Each may hold up to a megabyte in
 	// buffers that no container is charged for.
 	MaxConnections int
-	// MaxNames are resolved over the relay's life (4096), and MaxQueries are
-	// answered for names that are not allowed (256, ten a second).
+	// MaxNames are looked up over the relay's life (4096), whether there are such or not, and
+	// MaxQueries are answered for names that are not allowed (256, ten a second).
 	MaxNames, MaxQueries int
 	// DialTimeout is for one connection, with all addresses of a name (10 s).
 	DialTimeout time.Duration
@@ -67,7 +67,8 @@ type Relay struct {
 
 	violations, failures, queries lines
 	connections, sent, received   atomic.Int64
-	asked                         atomic.Int64
+	asked, newNames               atomic.Int64
+	outgoing                      atomic.Int64 // connections that are being made, or have more to send
 
 	ownMu    sync.Mutex
 	own      []netip.Prefix
@@ -123,8 +124,13 @@ func (r *Relay) Serve(listener net.Listener) {
 	r.start(listener, func() { r.accept(listener) })
 }
 
+// Sending tells whether connections are being made, or have not sent yet all that their
+// programs have.
+func (r *Relay) Sending() bool { return r.outgoing.Load() > 0 }
+
 // Close ends every connection and returns when nothing of the relay runs any
-// more. Its report stays.
+// more. Its report stays. What was not sent to its end is broken off, and what was not
+// connected yet has failed.
 func (r *Relay) Close() {
 	r.mu.Lock()
 	r.done = true
@@ -200,14 +206,14 @@ func (r *Relay) accept(listener net.Listener) {
 			return
 		}
 		closed := !r.Pace() // nobody waits for the last one, but what is refused is noted
-		r.take(conn, func() {
+		r.take(conn, func(sent func()) {
 			to, err := r.config.Destination(conn)
 			if err != nil {
 				r.failures.add("connection without a destination: %v", err)
 				reset(conn)
 				return
 			}
-			r.handle(conn, to)
+			r.handle(conn, to, sent)
 		})
 		if closed {
 			return
@@ -223,14 +229,19 @@ func (r *Relay) Pace() bool { return r.connPace.Wait(r.ctx) == nil }
 // program wanted to go, as [Relay.Serve] does. It returns at once, and conn is
 // the relay's to close.
 func (r *Relay) Carry(conn net.Conn, to netip.AddrPort) {
-	r.take(conn, func() { r.handle(conn, to) })
+	r.take(conn, func(sent func()) { r.handle(conn, to, sent) })
 }
 
 // AnswerMessages is the name server on a connection that keeps messages apart.
 // It returns at once, and conn is the relay's to close; done is called when it
 // answers no more.
 func (r *Relay) AnswerMessages(conn net.Conn, done func()) {
-	if !r.take(conn, func() { defer done(); r.answerMessages(conn) }) {
+	answer := func(sent func()) {
+		defer done()
+		sent() // it waits for questions as long as there may be some
+		r.answerMessages(conn)
+	}
+	if !r.take(conn, answer) {
 		done()
 	}
 }
@@ -242,8 +253,9 @@ func (r *Relay) Refuse(format string, args ...any) { r.violations.add(format, ar
 func (r *Relay) Failed(format string, args ...any) { r.failures.add(format, args...) }
 
 // take serves a connection while there is room for one. When the relay is closed, it
-// has the connection closed before it is served, which only notes what is refused.
-func (r *Relay) take(conn net.Conn, serve func()) bool {
+// has the connection closed before it is served, which only notes what is refused. serve calls sent
+// when the program has nothing more to send, or leaves that to its end.
+func (r *Relay) take(conn net.Conn, serve func(sent func())) bool {
 	select {
 	case r.slots <- struct{}{}:
 	default:
@@ -251,10 +263,13 @@ func (r *Relay) take(conn net.Conn, serve func()) bool {
 		reset(conn)
 		return false
 	}
+	r.outgoing.Add(1)
+	sent := sync.OnceFunc(func() { r.outgoing.Add(-1) })
 	run := func() {
 		defer func() { <-r.slots }()
 		defer r.release(conn)
-		serve()
+		defer sent()
+		serve(sent)
 	}
 	if !r.start(conn, run) {
 		run()
@@ -263,12 +278,13 @@ func (r *Relay) take(conn net.Conn, serve func()) bool {
 }
 
 // handle gives one connection what it was made for.
-func (r *Relay) handle(conn net.Conn, to netip.AddrPort) {
+func (r *Relay) handle(conn net.Conn, to netip.AddrPort, sent func()) {
 	if to.Port() == dnsPort {
+		sent() // questions are no last words
 		r.answerStream(conn)
 		return
 	}
-	if err := r.connect(conn, to); err != nil {
+	if err := r.connect(conn, to, sent); err != nil {
 		reset(conn)
 	}
 }

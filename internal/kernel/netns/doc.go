@@ -28,5 +28,5 @@
 // ([ListenSockets] with ports): a connection to another one is refused by the
 // kernel, and nobody hears of it.
 //
-// Linux only; elsewhere the package is empty.
+// Linux only; elsewhere there are the names of settings, and nothing else.
 package netns

@@ -74,7 +74,7 @@ func allowedProcesses() []Rule {
 
 // allowedConnections are decided before where a socket is the host's.
 func allowedConnections(opts Options) []Rule {
-	if opts.Inet && opts.Restricted {
+	if opts.Restricted {
 		return nil
 	}
 	return []Rule{allow("connect a socket that could be had", "bind", "listen", "connect")}

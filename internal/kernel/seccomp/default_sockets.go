@@ -23,6 +23,8 @@ const (
 	soRcvbuf       = 8
 	soSndbufForce  = 32
 	soRcvbufForce  = 33
+	soPassCred     = 16
+	soPassPIDFD    = 76
 	solTCP         = 6
 	tcpTimestamp   = 24 // linux/tcp.h
 	argFamily      = 0
@@ -51,8 +53,10 @@ func sockets(opts Options) []Rule {
 	} else {
 		rules = append(rules, Rule{Why: "no network", Names: []string{"socket"}, Action: Fail(EAFNOSUPPORT)})
 	}
-	if opts.Inet && opts.Restricted {
+	if opts.Restricted {
 		rules = append(rules, connections(opts)...)
+	}
+	if opts.Inet && opts.Restricted {
 		rules = append(rules, fastOpen()...)
 	}
 	if opts.Inet && !opts.Restricted {
@@ -105,15 +109,24 @@ func unixSockets() []Rule {
 }
 
 // connections leaves the program sockets that are of no use until the supervisor
-// has connected them. Without a network namespace they are the host's.
+// has connected them. Without a network namespace they are the host's, and so are the abstract
+// names that an end of a pair could be bound to.
 func connections(opts Options) []Rule {
 	connect := Rule{Why: "connections are the supervisor's to make", Names: []string{"connect"}, Action: UserNotify}
-	if !opts.Supervised {
+	if !opts.Inet || !opts.Supervised {
 		connect.Why, connect.Action = "nobody makes connections", Fail(EACCES)
 	}
-	return []Rule{connect, {
+	rules := []Rule{connect, {
 		Why: "servers would be on the host's network", Names: []string{"bind", "listen"}, Action: Fail(EACCES),
 	}}
+	for _, option := range []uint32{soPassCred, soPassPIDFD} {
+		rules = append(rules, Rule{
+			Why:   "a socket that is to be told of others gets an abstract name, which is one of the host's",
+			Names: []string{"setsockopt"}, Action: Fail(EACCES),
+			When: []Condition{Equal32(argOptionLevel, solSocket), Equal32(argOptionName, option)},
+		})
+	}
+	return rules
 }
 
 // inetSockets allows TCP and UDP and nothing else that rides on IP. A stream

@@ -298,7 +298,11 @@ func TestSupervisedVerdicts(t *testing.T) {
 		{alone, "socket", []uint64{afInet, sockDgram | cloexec | high}, noType},
 		{alone, "socket", []uint64{afInet, sockRaw}, eperm},
 		{alone, "socket", []uint64{afPacket, sockRaw}, noFamily},
-		{Options{Restricted: true}, "connect", nil, Allow}, // there is no socket to connect
+		{Options{Restricted: true}, "connect", nil, eacces},
+		{Options{Restricted: true}, "bind", nil, eacces},
+		{Options{Restricted: true}, "listen", nil, eacces},
+		{Options{Restricted: true}, "setsockopt", []uint64{0, 1 | high, soPassCred | high}, eacces},
+		{Options{}, "setsockopt", []uint64{0, 1, soPassCred}, Allow},
 	})
 }
 
@@ -414,9 +418,9 @@ func TestToolchainsFloor(t *testing.T) {
 						want = UserNotify
 					}
 				}
-				if name == "connect" && opts.Inet && opts.Restricted {
+				if name == "connect" && opts.Restricted {
 					want = eacces
-					if opts.Supervised {
+					if opts.Inet && opts.Supervised {
 						want = UserNotify
 					}
 				}
@@ -467,11 +471,11 @@ func TestDefaultIsSmall(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%#x %+v: %d instructions, longest path %d", uint32(arch), opts, len(program), longestPath(program))
-			most := 324
+			most, longest := 324, 56
 			if opts.Restricted {
-				most = 430 // the host's file systems need more
+				most, longest = 440, 63 // the host's file systems and sockets need more
 			}
-			if len(program) > most || longestPath(program) > 56 {
+			if len(program) > most || longestPath(program) > longest {
 				t.Errorf("%#x %+v: %d instructions, longest path %d", uint32(arch), opts, len(program), longestPath(program))
 			}
 		}

@@ -16,8 +16,10 @@ import (
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/client"
 
+	"github.com/sandbox-run/sandbox-run/internal/advisory"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
 	"github.com/sandbox-run/sandbox-run/internal/guest"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/netns"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/rootfs"
 	"github.com/sandbox-run/sandbox-run/internal/stdio"
@@ -175,6 +177,9 @@ func (r *Runtime) hostConfig(spec sandbox.Spec, img image) *container.HostConfig
 		}
 	}
 	r.resolve(h, spec.Network)
+	if spec.Network.Mode == sandbox.NetworkLocalhost && !advisory.OwnKernel(r.ociRuntime()) { // those that lead out have them from the outlet
+		h.Sysctls = netns.NamedSysctls()
+	}
 	for _, target := range writable(spec, img) {
 		h.Tmpfs[target] = r.tmpfs(spec.BuildDisk)
 	}

@@ -76,6 +76,16 @@ socket.create_connection(("rebound.test", 1)).recv(1)' | tail -1; cut -d: -f1 -s
 	}
 }
 
+// A loopback alone has small buffers, too.
+func TestLoopbackSettings(t *testing.T) {
+	_, c := networked(t, docker.Options{}, sandbox.NetworkPolicy{Mode: sandbox.NetworkLocalhost})
+	for _, s := range netns.Sysctls() {
+		if got, _ := sandboxtest.Script(t, c, nil, "cat "+s.Path); strings.Join(strings.Fields(got), " ") != s.Value {
+			t.Errorf("%s: %q, want %q", s.Path, got, s.Value)
+		}
+	}
+}
+
 // TestNetworkLeavesNothing: a container that is gone has left no socket, which would
 // keep its namespace.
 func TestNetworkLeavesNothing(t *testing.T) {

@@ -24,7 +24,7 @@ type container struct {
 	label   string
 	envd    *envd
 	rules   rules
-	current rules // of the firewall now; guarded by starting
+	current *rules // of the firewall now, if that is known; guarded by starting
 	sealed  []string
 	facts   facts
 	began   time.Time

@@ -120,17 +120,18 @@ func (r rules) body() networkBody {
 
 // setRules changes the firewall of the sandbox, if it is another than now.
 func (c *container) setRules(ctx context.Context, r rules) error {
-	if reflect.DeepEqual(r, c.current) {
+	if c.current != nil && reflect.DeepEqual(r, *c.current) {
 		return nil
 	}
 	body := struct {
 		networkBody
 		Internet bool `json:"allow_internet_access"`
 	}{r.body(), r.internet}
+	c.current = nil // whose answer is lost may have done it
 	_, err := c.rt.client.control(ctx, "change the network", http.MethodPut, "/sandboxes/"+c.envd.id+"/network", c.envd.id, body, nil)
 	if err != nil {
 		return fmt.Errorf("a network for this process alone: %w", err)
 	}
-	c.current = r
+	c.current = &r
 	return nil
 }

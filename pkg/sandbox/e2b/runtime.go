@@ -18,6 +18,7 @@ type Runtime struct {
 	client   *client
 	instance *instance
 	idle     time.Duration // how long a stream may be silent
+	late     time.Duration // how long one may go on when its program was killed
 
 	alive alive.List[*container]
 
@@ -29,6 +30,9 @@ type Runtime struct {
 
 // idleTimeout is a few of the keep-alives that streams are asked for.
 const idleTimeout = 2 * time.Minute
+
+// lateTimeout is for what a program had written, which may be on its way to a slow reader.
+const lateTimeout = 2 * time.Minute
 
 // New makes a runtime. It speaks with nobody yet: [Runtime.Probe] does.
 func New(opts Options) (*Runtime, error) {
@@ -42,7 +46,7 @@ func New(opts Options) (*Runtime, error) {
 	}
 	return &Runtime{
 		client: &client{options: opts, http: opts.client()}, instance: in,
-		idle: idleTimeout,
+		idle: idleTimeout, late: lateTimeout,
 	}, nil
 }
 
@@ -107,7 +111,7 @@ func (r *Runtime) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Contai
 		return nil, err
 	}
 	r.reclaimOnce(ctx)
-	c := &container{rt: r, spec: spec, rules: rules, current: rules, began: time.Now(), gone: make(chan struct{})}
+	c := &container{rt: r, spec: spec, rules: rules, current: &rules, began: time.Now(), gone: make(chan struct{})}
 	c.alive, c.end = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := c.create(ctx, template, plan); err != nil {
 		return nil, errors.Join(err, c.Delete(context.WithoutCancel(ctx)))

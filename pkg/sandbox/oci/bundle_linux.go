@@ -438,10 +438,5 @@ func (b *bundle) sysctls() map[string]string {
 	if b.spec.Network.Mode == sandbox.NetworkNone || b.outlet != nil || b.flavour.ownKernel {
 		return nil
 	}
-	settings := map[string]string{}
-	for _, s := range netns.Sysctls() {
-		name, _ := strings.CutPrefix(s.Path, "/proc/sys/")
-		settings[strings.ReplaceAll(name, "/", ".")] = s.Value
-	}
-	return settings
+	return netns.NamedSysctls()
 }
