@@ -29,6 +29,14 @@ func loopback(addr string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// checkKeys refuses keys that nobody would have to show.
+func checkKeys(s config.Server) error {
+	if s.Insecure && (s.APIKey != "" || s.APIKeysFile != "") {
+		return errors.New("SANDBOX_INSECURE lets everybody in, and SANDBOX_API_KEY and SANDBOX_API_KEYS_FILE only who has a key: set the one or the others")
+	}
+	return nil
+}
+
 // checkTLS tells early of a certificate that cannot be served.
 func checkTLS(s config.Server) error {
 	if (s.TLSCert == "") != (s.TLSKey == "") {

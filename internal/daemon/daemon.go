@@ -5,6 +5,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 			_ = d.close()
 		}
 	}()
-	if err := checkTLS(cfg.Server); err != nil {
+	if err := cmp.Or(checkTLS(cfg.Server), checkKeys(cfg.Server)); err != nil {
 		return nil, &usageError{err}
 	}
 	for _, step := range []func(context.Context) error{

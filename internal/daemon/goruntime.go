@@ -25,8 +25,14 @@ func collectSeldom() {
 	again(struct{}{})
 }
 
-// cores is how many there are for runs.
-var cores = runtime.GOMAXPROCS(0)
+// cores is how many there are for runs: those that this process may use, whatever GOMAXPROCS says,
+// which is about our own goroutines.
+var cores = func() int {
+	own := runtime.GOMAXPROCS(0)
+	runtime.SetDefaultGOMAXPROCS()
+	defer runtime.GOMAXPROCS(own)
+	return runtime.GOMAXPROCS(0)
+}()
 
 // leaveCores has our own goroutines run on half of the cores at a time. Most of a run is the
 // program's: on more, what one goroutine hands to another wakes a thread that only finds it done.

@@ -17,6 +17,7 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	}
 	d.watching.Go(func() { d.prune(d.watched) })
 	if d.cfg.Server.Insecure {
+		d.log.Warn("everybody who reaches this server may run programs here, without a key (SANDBOX_INSECURE)")
 		return nil
 	}
 	return d.openKeys(ctx)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -327,6 +328,23 @@ func (s stat) Sys() any           { return nil }
 
 // Usage implements [sandbox.FileTree].
 func (t *fileTree) Usage() (sandbox.DiskUsage, error) { return t.c.usage(t.dir), nil }
+
+// fullest is the usage of the fullest of the trees that hold the workspace's limit, each for itself.
+func (c *Container) fullest() sandbox.DiskUsage {
+	full := func(u sandbox.DiskUsage) float64 {
+		return max(float64(u.BytesUsed)/float64(max(u.BytesTotal, 1)), float64(u.InodesUsed)/float64(max(u.InodesTotal, 1)))
+	}
+	most := c.usage(sandbox.WorkspaceDir)
+	for _, dir := range []string{sandbox.TempDir, "/dev/shm"} {
+		if !slices.Contains(c.opts.Trees, dir) {
+			continue
+		}
+		if u := c.usage(dir); full(u) > full(most) {
+			most = u
+		}
+	}
+	return most
+}
 
 // usage is how full a tree is; nothing is known of one that is not there.
 func (c *Container) usage(dir string) sandbox.DiskUsage {

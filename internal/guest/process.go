@@ -159,6 +159,9 @@ func startError(p sandbox.Process, err error) error {
 	if errors.As(err, &step) {
 		switch step.Step {
 		case spawn.ExecStep:
+			if step.Scarce() {
+				break
+			}
 			return &sandbox.StartError{Program: p.Args[0], Err: step.Errno}
 		case spawn.ChdirStep:
 			return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
@@ -293,7 +296,7 @@ func (pr *process) gather(usage spawn.Usage) {
 	} else if _, err := pr.c.do(&spawn.Program{}); errors.Is(err, sandbox.ErrOutOfMemory) { // init was next
 		pr.Exit.OOMKills = 1
 	}
-	pr.Exit.Disk = pr.c.usage(sandbox.WorkspaceDir)
+	pr.Exit.Disk = pr.c.fullest()
 	pr.Exit.BuildDisk = pr.c.usage(sandbox.BuildDir)
 }
 

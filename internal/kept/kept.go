@@ -289,6 +289,12 @@ func (s *Store) Keep(ctx context.Context, k Key, archive io.Reader) error {
 		return fmt.Errorf("%w: others are being sent", ErrFull)
 	}
 	defer s.uploaded(k.Tenant)
+	if there, err := s.Has(k); err != nil {
+		return err
+	} else if there { // who sends it reads no answer before its end
+		_, err := io.Copy(io.Discard, io.LimitReader(archive, s.limits.EntryBytes))
+		return err
+	}
 	w, err := s.begin(ctx)
 	if err != nil {
 		return fmt.Errorf("keep a directory: %w", err)

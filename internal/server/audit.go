@@ -20,11 +20,11 @@ import (
 
 // begin writes the audit line of a run that is about to begin: who runs what,
 // by its hash, within which limits. It is there when written returns nil; ended completes
-// it, and nil is a run that was refused after all. A line never holds what the program is,
-// or was given.
-func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, source string, admitted *executor.Admitted) (written func() error, ended func(*api.Result), err error) {
+// it, with what was spent on a run that was refused after all. A line never holds what the
+// program is, or was given.
+func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, source string, admitted *executor.Admitted) (written func() error, ended func(result *api.Result, refused bool), err error) {
 	if s.Store == nil {
-		return func() error { return nil }, func(*api.Result) {}, nil
+		return func() error { return nil }, func(*api.Result, bool) {}, nil
 	}
 	limits, err := json.Marshal(admitted.Limits())
 	if err != nil {
@@ -46,8 +46,8 @@ func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, s
 		return nil, nil, unwritten(err)
 	}
 	written = func() error { return unwritten(handed()) }
-	return written, func(result *api.Result) {
-		if err := s.Store.EndRun(context.WithoutCancel(ctx), id, ending(result)); err != nil {
+	return written, func(result *api.Result, refused bool) {
+		if err := s.Store.EndRun(context.WithoutCancel(ctx), id, ending(result, refused)); err != nil {
 			s.Log.Error("an audit line could not be completed", "run", id, "error", err.Error())
 		}
 	}, nil
@@ -56,11 +56,12 @@ func (s *Server) begin(ctx context.Context, r *http.Request, p auth.Principal, s
 // refusedStatus is the status of the audit line of a run that did not begin.
 const refusedStatus = "refused"
 
-func ending(result *api.Result) store.RunEnd {
-	if result == nil {
-		return store.RunEnd{Finished: time.Now(), Status: refusedStatus, ExitCode: -1}
+func ending(result *api.Result, refused bool) store.RunEnd {
+	cpu := used(result)
+	if result == nil || refused {
+		return store.RunEnd{Finished: time.Now(), Status: refusedStatus, ExitCode: -1, CPUSeconds: &cpu}
 	}
-	cpu, m := used(result), result.Metrics
+	m := result.Metrics
 	return store.RunEnd{
 		Finished: time.Now(), Status: string(result.Status), ExitCode: result.ExitCode,
 		CPUSeconds: &cpu, WallSeconds: m.WallTimeS, MemoryPeakBytes: m.MemoryPeakBytes,

@@ -7,12 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -72,15 +74,7 @@ func TestUploadsThatAreLookedAt(t *testing.T) {
 	server := s.Config.Handler.(*Server)
 	body := `{"language": "exec", "args": ["x"], "image": "x"}`
 	body += strings.Repeat(" ", most-len(body))
-	post := func() (status int) {
-		answer, err := s.Client().Post(s.URL+"/execute", "application/json", strings.NewReader(body))
-		if err != nil {
-			t.Error(err)
-			return 0
-		}
-		_ = answer.Body.Close()
-		return answer.StatusCode
-	}
+	post := func() int { return post(t, s, body) }
 	var clients sync.WaitGroup
 	for i := range bodyShare / 2 {
 		clients.Go(func() {
@@ -103,6 +97,56 @@ func TestUploadsThatAreLookedAt(t *testing.T) {
 	if server.bodies.sum != 0 || len(server.bodies.of) > 0 {
 		t.Errorf("%d bytes are counted, %v", server.bodies.sum, server.bodies.of)
 	}
+}
+
+// What waits for a place is held in memory, and counts.
+func TestUploadsThatWait(t *testing.T) {
+	const most = 1 << 20
+	ready, end := make(chan struct{}), make(chan struct{})
+	rt := &fakeRuntime{program: func(*fakeContainer, sandbox.Process) sandbox.Exit {
+		close(ready)
+		<-end
+		return sandbox.Exit{}
+	}}
+	s := newServer(t, rt, Options{MaxBodyBytes: most, Ledger: capacity.New(capacity.Limits{Runs: 1, Queue: 10, MemoryBytes: 1 << 40})})
+	s.Start()
+	server := s.Config.Handler.(*Server)
+	body := `{"language": "exec", "args": ["x"]}`
+	var clients sync.WaitGroup
+	clients.Go(func() { post(t, s, body) })
+	<-ready
+	rt.program = nil
+	clients.Go(func() {
+		if status := post(t, s, body+strings.Repeat(" ", most-len(body))); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	})
+	for server.Ledger.Load().Waiting == 0 {
+		if t.Context().Err() != nil || t.Failed() {
+			t.Fatal("nothing waits")
+		}
+		<-time.After(time.Millisecond)
+	}
+	awaitArrived(t, server, "", most)
+	close(end)
+	clients.Wait()
+	server.bodies.mu.Lock()
+	defer server.bodies.mu.Unlock()
+	if server.bodies.sum != 0 {
+		t.Errorf("%d bytes are counted", server.bodies.sum)
+	}
+}
+
+// post sends a request, and returns the status of its answer.
+func post(t *testing.T, s *httptest.Server, body string) int {
+	t.Helper()
+	answer, err := s.Client().Post(s.URL+"/execute", "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
 }
 
 // awaitArrived waits until so much of a tenant's is there.

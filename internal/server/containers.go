@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -32,6 +33,12 @@ type Containers struct {
 	// it, and gracefully; this is for one that does not. What it has written may take as long
 	// again to be taken. Zero is 10 seconds.
 	Overtime time.Duration
+	// Look is how often it is looked whether who has a container may have it still. Zero is 5
+	// seconds.
+	Look time.Duration
+	// Life is how long a container may be there. Zero is what the longest run takes, with what it
+	// waits for.
+	Life time.Duration
 	// Node is the name of this machine.
 	Node string
 	// MayReach refuses networks that the operator does not give; nil is as strict as
@@ -39,7 +46,10 @@ type Containers struct {
 	MayReach func(sandbox.NetworkPolicy) error
 }
 
-const usualOvertime = 10 * time.Second
+const (
+	usualOvertime = 10 * time.Second
+	usualLook     = 5 * time.Second
+)
 
 func (c *Containers) mayReach(p sandbox.NetworkPolicy) error {
 	if c.MayReach != nil {
@@ -124,6 +134,9 @@ func (s *Server) failRuntime(w http.ResponseWriter, r *http.Request, err error) 
 			p.Status = http.StatusServiceUnavailable
 		}
 		err = p
+		if p.Status == http.StatusServiceUnavailable {
+			err = &refusal{Problem: *p, retryAfter: time.Second}
+		}
 	}
 	s.fail(w, r, err)
 }
@@ -139,6 +152,7 @@ func (s *Server) capabilities(w http.ResponseWriter, r *http.Request, _ auth.Pri
 	} else {
 		c.Levels = c.Levels[:min(1, len(c.Levels))]
 	}
+	c.WorkspaceOnDisk = false // which is for whoever calls sandbox-run: that disk is the host's
 	s.answer(w, http.StatusOK, "application/json", c)
 	return nil
 }
@@ -284,8 +298,27 @@ func (s *Server) host(r *http.Request, who auth.Principal, charged *auth.Run, co
 		idle: time.AfterFunc(createWithin, func() { cancel(errIdle) }),
 	}
 	session := tunnel.Far(ctx, conn, h.serve)
-	<-session.Done()
+	h.watch(session)
 	h.end(session)
+}
+
+// watch waits for the end of the connection. It ends one whose owner may have it no more, or that
+// has lasted for longer than a run takes: what it holds is wanted by others.
+func (h *hosted) watch(session *tunnel.Session) {
+	c := h.s.Containers
+	look := time.NewTicker(cmp.Or(c.Look, usualLook))
+	defer look.Stop()
+	most := cmp.Or(c.Life, containerIdle+runPrograms*c.longest())
+	old := time.AfterFunc(most, func() { h.hangUp(fmt.Errorf("the container has been there for %v, the most that one may", most)) })
+	defer old.Stop()
+	for {
+		select {
+		case <-session.Done():
+			return
+		case <-look.C:
+			_, _ = h.owner() // which hangs up
+		}
+	}
 }
 
 // allowedImage holds a caller to the images that the operator lets callers name.

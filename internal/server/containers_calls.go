@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/tunnel"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -101,15 +102,23 @@ func (h *hosted) launch(call *tunnel.Call, c sandbox.Container, r tunnel.Request
 // still tells whether who has the container may go on to start something in it: a key may have been
 // revoked, or have used up its CPU time.
 func (h *hosted) still() error {
+	who, err := h.owner()
+	if err != nil {
+		return err
+	}
+	return h.charged.Continue(who.Limits)
+}
+
+// owner is who has the container, and may have it still. Else it is ended.
+func (h *hosted) owner() (auth.Principal, error) {
 	who, err := h.s.principal(h.r)
 	if err == nil {
 		err = h.s.mayHaveContainers(h.r, who)
 	}
 	if err != nil {
 		h.hangUp(err)
-		return err
 	}
-	return h.charged.Continue(who.Limits)
+	return who, err
 }
 
 func (h *hosted) current() sandbox.Running {

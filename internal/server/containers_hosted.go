@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -25,6 +26,9 @@ const (
 	// connection without one has createWithin.
 	containerIdle = 10 * time.Minute
 	createWithin  = 30 * time.Second
+	// runPrograms are those of a run that may take as long as one may: to look what there is, to
+	// install, to compile, to run.
+	runPrograms = 4
 	// maxPrograms is how many a container may start: a run has a few, and a key's quota of runs
 	// counts containers.
 	maxPrograms = 100
@@ -42,6 +46,7 @@ var (
 	errNoContainer  = errors.New("a connection begins with one container, and has no other")
 	errManyPrograms = fmt.Errorf("a container is for %d programs, one after the other", maxPrograms)
 	errTooMuch      = fmt.Errorf("the files that came from the other side have more than %d MiB together: %w", maxBrought>>20, syscall.EFBIG)
+	errPanic        = errors.New("the server failed; its log tells more")
 	errNotTaken     = errors.New("nobody takes what a program has written that is dead")
 )
 
@@ -77,8 +82,15 @@ type hosted struct {
 
 // serve answers one call. The callers of the near side are told of this host what those
 // of this server are.
-func (h *hosted) serve(call *tunnel.Call) tunnel.Answer {
-	answer := h.answer(call)
+func (h *hosted) serve(call *tunnel.Call) (answer tunnel.Answer) {
+	defer func() {
+		if cause := recover(); cause != nil { // no other connection's
+			h.s.Log.Error("a call of another server made this one panic", "request_id", requestID(h.r), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			h.hangUp(errPanic)
+			answer = tunnel.Failed(errPanic)
+		}
+	}()
+	answer = h.answer(call)
 	if answer.Error != nil {
 		answer.Error.Rewrite(h.s.Executor.Told)
 	}

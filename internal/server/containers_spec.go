@@ -26,6 +26,9 @@ const preparation = 10
 func (h *hosted) specify(asked *tunnel.Spec, root root) (sandbox.Spec, error) {
 	spec := asked.Spec()
 	spec.Tenant = h.who.Tenant
+	if spec.WorkspaceOnDisk {
+		return spec, &sandbox.UnsupportedError{What: "a workspace on disk", Reason: "the other server's disk is not for those of its callers"}
+	}
 	var err error
 	if spec.Level, err = h.s.level(spec.Level); err != nil {
 		return spec, &sandbox.UnsupportedError{What: "isolation " + string(asked.Level), Reason: err.Error()}
@@ -121,14 +124,19 @@ func (s *Server) usualMemory(spec sandbox.Spec) int64 {
 	return c.Defaults.MemoryBytes
 }
 
+// longest is how long a program may take: what it is for is not known here.
+func (c *Containers) longest() time.Duration {
+	o := c.Config
+	return max(o.Ceilings.WallTime, preparation*o.Compile.WallTime, o.InstallTimeout, o.Defaults.WallTime)
+}
+
 // limit holds a program to what the operator gives. What was not asked for by name
 // is lowered, and memory and time are not: a verdict would name another limit.
 func (s *Server) limit(l sandbox.Limits) (sandbox.Limits, error) {
 	if err := l.Validate(); err != nil {
 		return l, err
 	}
-	c := s.Containers.Config
-	wall := max(c.Ceilings.WallTime, preparation*c.Compile.WallTime, c.InstallTimeout, c.Defaults.WallTime)
+	c, wall := s.Containers.Config, s.Containers.longest()
 	memory := max(c.Ceilings.MemoryBytes, c.Compile.MemoryBytes, c.Defaults.MemoryBytes)
 	if c.Ceilings.MemoryBytes == 0 {
 		memory = 0

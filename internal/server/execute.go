@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/sandbox-run/sandbox-run/internal/auth"
 	"github.com/sandbox-run/sandbox-run/internal/capacity"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -25,7 +27,7 @@ func (s *Server) execute(w http.ResponseWriter, r *http.Request) {
 	defer span.End()
 	r = r.WithContext(ctx)
 	if err := s.serve(w, r); err != nil {
-		span.RecordError(err)
+		tell(span, err)
 		s.fail(w, r, err)
 	}
 }
@@ -40,7 +42,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.ours(s.serveTo(w, r, who))
+	return s.ours(s.serveTo(w, r, who), s.Executor.Failure)
 }
 
 // serveTo is the way of a request whose sender is known.
@@ -69,13 +71,13 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	ctx, leave := s.runContext(r)
 	defer leave()
 	admitted, err := s.Executor.Admit(ctx, req)
-	arriving.release() // who waits for a place, or has one, is in the ledger
 	if err != nil {
 		return wire.Refused(err)
 	}
 	waiting, waited := tracer().Start(ctx, "queue")
 	grant, err := s.place(waiting, capacity.Demand{Tenant: who.Tenant, MemoryBytes: admitted.MemoryBytes()})
 	waited.End()
+	arriving.release() // who has a place is in the ledger
 	if never, ok := errors.AsType[*capacity.TooLargeError](err); ok && never.Bytes > admitted.Limits().MemoryBytes {
 		return compilersDoNotFit(never)
 	}
@@ -84,11 +86,12 @@ func (s *Server) serveTo(w http.ResponseWriter, r *http.Request, who auth.Princi
 	}
 	defer grant.Release()
 	admitted.Queued(grant.Waited)
-	return s.run(ctx, w, r, who, sourceHash(req), admitted, func(result *api.Result) {
+	err = s.run(ctx, w, r, who, sourceHash(req), admitted, func(result *api.Result) {
 		grant.Release()
 		charged.Spend(used(result))
 		charged.Release()
 	})
+	return s.ours(err, admitted.Failure)
 }
 
 // compilersDoNotFit refuses a run for memory that it is not the caller's to choose.
@@ -144,10 +147,17 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 		s.removing.Add(-1)
 	}
 	result, err := admitted.Run(ctx, sink)
-	describe(span, result)
+	refused := err != nil && stream == nil // whatever it has spent until then
+	if !refused {
+		describe(span, result)
+	}
 	span.End()
-	ended(result)
-	if result == nil {
+	ended(result, refused)
+	switch {
+	case result == nil:
+		return wire.Refused(err)
+	case refused:
+		giveBack(result)
 		return wire.Refused(err)
 	}
 	if large(result) { // which may take its reader long
@@ -160,7 +170,9 @@ func (s *Server) run(ctx context.Context, w http.ResponseWriter, r *http.Request
 	switch {
 	case stream != nil || r.Context().Err() != nil: // the result was the last event, or nobody is there
 	case result.Status == api.StatusSandboxError:
-		return failed(result)
+		err := failed(result)
+		tell(trace.SpanFromContext(r.Context()), err)
+		s.fail(w, r, err) // here, where who reads it slowly has its place still
 	default:
 		s.answer(w, http.StatusOK, "application/json", result)
 		_ = http.NewResponseController(w).Flush() // else it would wait for what is left to do
@@ -205,14 +217,14 @@ func (s *Server) runContext(r *http.Request) (context.Context, func()) {
 
 // ours has a failure that is none of the caller's told like that of a run, with what has
 // failed: a database that is full, an address of this host that cannot be asked for.
-func (s *Server) ours(err error) error {
+func (s *Server) ours(err error, result func(error) *api.Result) error {
 	if err == nil {
 		return nil
 	}
 	if p, _ := problem(err); p.Type != typeUnknown || p.Status != http.StatusInternalServerError || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return failed(s.Executor.Failure(err))
+	return failed(result(err))
 }
 
 // failed is the problem of a run that ended through our fault.
@@ -268,6 +280,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(r), "error", err.Error())
 	}
 	p.Title, p.RequestID = http.StatusText(p.Status), requestID(r)
+	wire.Short(p)
 	if retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((retryAfter+time.Second-1)/time.Second)))
 	}

@@ -119,7 +119,9 @@ func newServer(t *testing.T, rt *fakeRuntime, o Options) *httptest.Server {
 	conf := executor.DefaultConfig()
 	conf.Heartbeat = rt.heartbeat
 	o.Executor, o.Runtime = executor.New(rt, conf), rt
-	o.Ledger = capacity.New(capacity.Limits{Runs: 100, MemoryBytes: 1 << 40})
+	if o.Ledger == nil {
+		o.Ledger = capacity.New(capacity.Limits{Runs: 100, MemoryBytes: 1 << 40})
+	}
 	o.Log = slog.New(slog.DiscardHandler)
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = 1 << 20

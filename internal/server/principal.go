@@ -40,8 +40,11 @@ func (s *Server) charge(p auth.Principal) (*auth.Run, error) {
 	return s.Keys.Admit(p)
 }
 
-// used is the CPU time of all phases, or what is known instead.
+// used is the CPU time of all phases, in seconds, or what is known instead.
 func used(result *api.Result) float64 {
+	if result == nil {
+		return 0
+	}
 	var seconds float64
 	for _, phase := range result.Phases {
 		switch m := phase.Metrics; {

@@ -24,6 +24,16 @@ func traced(r *http.Request) (context.Context, trace.Span) {
 	return tracer().Start(ctx, "execute", trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("request.id", requestID(r))))
 }
 
+// tell adds to a request's span how it was refused, and nothing of the words, in which callers find
+// again what they have sent.
+func tell(span trace.Span, err error) {
+	p, _ := problem(err)
+	span.SetAttributes(attribute.String("problem.type", p.Type), attribute.Int("http.response.status_code", p.Status))
+	if p.Status >= http.StatusInternalServerError {
+		span.SetStatus(codes.Error, "")
+	}
+}
+
 // describe adds to a run's span what came of it; never what was run.
 func describe(span trace.Span, result *api.Result) {
 	if result == nil || !span.IsRecording() {

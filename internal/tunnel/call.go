@@ -176,7 +176,7 @@ func (c *Call) WaitBegun(ctx context.Context) (Answer, bool, error) {
 	defer c.impatient(cmp.Or(c.patience, longPatience))()
 	select {
 	case text := <-c.begun:
-		a, err := parseAnswer(text)
+		a, err := parseAnswer(text, c.session.told)
 		return a, true, err
 	case <-c.over:
 	case <-ctx.Done():
@@ -185,7 +185,7 @@ func (c *Call) WaitBegun(ctx context.Context) (Answer, bool, error) {
 	}
 	select {
 	case text := <-c.begun:
-		a, err := parseAnswer(text)
+		a, err := parseAnswer(text, c.session.told)
 		return a, true, err
 	default:
 		a, err := c.Wait(ctx)
@@ -204,7 +204,7 @@ func (c *Call) Wait(ctx context.Context) (Answer, error) {
 	}
 	select {
 	case text := <-c.done:
-		return parseAnswer(text)
+		return parseAnswer(text, c.session.told)
 	default:
 		return Answer{}, c.session.Err()
 	}

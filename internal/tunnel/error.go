@@ -81,7 +81,7 @@ func NewError(err error) *Error {
 
 // Rewrite changes the words of an error.
 func (e *Error) Rewrite(told func(string) string) {
-	for _, text := range []*string{&e.Message, &e.What, &e.Reason} {
+	for _, text := range []*string{&e.Message, &e.What, &e.Reason, &e.Field, &e.Mend} {
 		*text = told(*text)
 	}
 }

@@ -55,7 +55,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"error":{"kind":"start","message":"x","errno":"ENOENT"}}`))
 	f.Add([]byte(`{"created":{"id":"x","isolation":{"Level":"full","Limits":{"memory":"enforced"}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		a, err := parseAnswer(text)
+		a, err := parseAnswer(text, nil)
 		if err == nil && a.Exit != nil && (a.Exit.Code < 0 || a.Exit.Duration < 0 || a.Exit.Disk.BytesUsed < 0) {
 			t.Errorf("%s is believed: %+v", text, a.Exit)
 		}

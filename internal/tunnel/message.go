@@ -253,12 +253,16 @@ func (c *Call) Request() (Request, error) {
 	return r, err
 }
 
-func parseAnswer(text []byte) (Answer, error) {
+// parseAnswer reads an answer. told is how the words of an error are told on; nil is as they are.
+func parseAnswer(text []byte, told func(string) string) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(text, &a); err != nil {
 		return Answer{}, malformed(err)
 	}
 	if a.Error != nil {
+		if told != nil {
+			a.Error.Rewrite(told)
+		}
 		return a, a.Error.Err()
 	}
 	return a, a.check()

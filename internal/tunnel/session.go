@@ -28,6 +28,7 @@ const (
 type Session struct {
 	conn   *websocket.Conn
 	serve  func(*Call) Answer // of the far side; nil on the near one
+	told   func(string) string
 	quiet  *time.Timer
 	ended  chan struct{}
 	cancel context.CancelFunc
@@ -47,19 +48,22 @@ type Session struct {
 	going sync.WaitGroup // what serve does, and the loops
 }
 
-// Near begins the side that opens calls.
-func Near(ctx context.Context, conn *websocket.Conn) *Session { return begin(ctx, conn, nil) }
+// Near begins the side that opens calls. told is how the words of the far side's errors are told on;
+// nil is as they are.
+func Near(ctx context.Context, conn *websocket.Conn, told func(string) string) *Session {
+	return begin(ctx, conn, nil, told)
+}
 
 // Far begins the side that answers them. serve is called for each, in a goroutine of
 // its own.
 func Far(ctx context.Context, conn *websocket.Conn, serve func(*Call) Answer) *Session {
-	return begin(ctx, conn, serve)
+	return begin(ctx, conn, serve, nil)
 }
 
-func begin(ctx context.Context, conn *websocket.Conn, serve func(*Call) Answer) *Session {
+func begin(ctx context.Context, conn *websocket.Conn, serve func(*Call) Answer, told func(string) string) *Session {
 	conn.SetReadLimit(headerSize + MaxText)
 	s := &Session{
-		conn: conn, serve: serve, ended: make(chan struct{}),
+		conn: conn, serve: serve, told: told, ended: make(chan struct{}),
 		calls: map[uint32]*Call{}, writing: make(chan struct{}, 1), long: make(chan struct{}, maxCalls-quickCalls), quick: make(chan struct{}, quickCalls),
 	}
 	s.ctx, s.cancel = context.WithCancel(ctx)

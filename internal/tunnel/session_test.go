@@ -43,7 +43,7 @@ func connected(t *testing.T) (near, far *websocket.Conn) {
 func pair(t *testing.T, serve func(*Call) Answer) (near, far *Session) {
 	t.Helper()
 	a, b := connected(t)
-	near, far = Near(t.Context(), a), Far(t.Context(), b, serve)
+	near, far = Near(t.Context(), a, nil), Far(t.Context(), b, serve)
 	t.Cleanup(func() { near.Close(); far.Close() })
 	return near, far
 }
@@ -174,7 +174,7 @@ func TestHostileFar(t *testing.T) {
 		"credit that is absurd": {creditFrame(1, 0, 1<<31).bytes()},
 	} {
 		a, conn := connected(t)
-		near := Near(t.Context(), a)
+		near := Near(t.Context(), a, nil)
 		c, err := near.Start(t.Context(), Request{Op: OpStart})
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestLies(t *testing.T) {
 		"negative memory":    `{"created":{"isolation":{"Level":"full","LeastMemoryBytes":-1}}}`,
 		"a state of its own": `{"created":{"isolation":{"Level":"full","Limits":{"memory":"yes"}}}}`,
 	} {
-		if a, err := parseAnswer([]byte(answer)); err == nil {
+		if a, err := parseAnswer([]byte(answer), nil); err == nil {
 			t.Errorf("%s is believed: %+v", name, a)
 		}
 	}
@@ -210,7 +210,7 @@ func TestLies(t *testing.T) {
 			t.Errorf("%q is believed: %+v", name, info)
 		}
 	}
-	_, err := parseAnswer([]byte(`{"error":{"message":"\u001b[2Jred\nalert"}}`))
+	_, err := parseAnswer([]byte(`{"error":{"message":"\u001b[2Jred\nalert"}}`), nil)
 	if err == nil || err.Error() != " [2Jred alert" {
 		t.Errorf("what is shown is %q", err)
 	}

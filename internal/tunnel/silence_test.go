@@ -104,7 +104,7 @@ func TestSilence(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		a, b := piped(t)
-		near, far := Near(t.Context(), a), Far(t.Context(), b, func(*Call) Answer {
+		near, far := Near(t.Context(), a, nil), Far(t.Context(), b, func(*Call) Answer {
 			time.Sleep(answerPatience - time.Second)
 			return Answer{}
 		})
@@ -120,7 +120,7 @@ func TestSilence(t *testing.T) {
 func TestTrickle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := piped(t)
-		near, far := Near(t.Context(), a), Far(t.Context(), b, func(c *Call) Answer {
+		near, far := Near(t.Context(), a, nil), Far(t.Context(), b, func(c *Call) Answer {
 			var err error
 			for to := c.Writer(1); err == nil; time.Sleep(answerPatience / 4) {
 				_, err = to.Write([]byte{'\n'})
@@ -145,7 +145,7 @@ func TestCancelledForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := piped(t)
 		over := make(chan struct{})
-		near, far := Near(t.Context(), a), Far(t.Context(), b, func(*Call) Answer {
+		near, far := Near(t.Context(), a, nil), Far(t.Context(), b, func(*Call) Answer {
 			<-over
 			return Answer{}
 		})
@@ -191,7 +191,7 @@ func TestAnswersThatNobodyTakes(t *testing.T) {
 func TestSlowAndSteady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := piped(t)
-		near, far := Near(t.Context(), a), Far(t.Context(), b, func(c *Call) Answer {
+		near, far := Near(t.Context(), a, nil), Far(t.Context(), b, func(c *Call) Answer {
 			to := c.Writer(1)
 			for range 8 {
 				time.Sleep(answerPatience * 3 / 4)

@@ -70,8 +70,8 @@ func (d *Decoder) Request(body []byte) (*api.Request, error) {
 		return nil, err
 	}
 	var tree any
-	if err := json.Unmarshal(body, &tree); err != nil {
-		return nil, malformed(err.Error())
+	if err := json.Unmarshal(body, &tree); err != nil { // what can be read by now: a number that is too large
+		return nil, Invalid(semantic(err))
 	}
 	var found huma.ValidateResult
 	huma.Validate(d.registry, d.schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, withSafeNames(tree), &found)

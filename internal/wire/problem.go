@@ -41,6 +41,27 @@ func Invalid(errs ...api.ProblemError) *api.Problem {
 	return p
 }
 
+// maxTold bounds what an answer says of what its caller has sent, in bytes: a detail, a pointer, and
+// roughly all of them.
+const maxTold = 8 << 10
+
+// Short cuts what is longer: an answer waits for its reader, and nobody has to pay for it.
+func Short(p *api.Problem) {
+	var errs []api.ProblemError
+	for sum, i := 0, 0; i < len(p.Errors) && sum < maxTold; i++ {
+		e := api.ProblemError{Pointer: short(p.Errors[i].Pointer), Detail: short(p.Errors[i].Detail)}
+		errs, sum = append(errs, e), sum+len(e.Pointer)+len(e.Detail)
+	}
+	p.Detail, p.Errors = short(p.Detail), errs
+}
+
+func short(text string) string {
+	if len(text) <= maxTold {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxTold], "") + "…"
+}
+
 // kinds are the types of the executor's refusals.
 var kinds = map[executor.InputKind]string{
 	executor.InputInvalid:         TypeInvalid,
@@ -57,7 +78,7 @@ func Refused(err error) error {
 		return err
 	}
 	p := Invalid(api.ProblemError{Pointer: input.Field, Detail: input.Detail})
-	p.Type, p.Detail = kinds[input.Kind], strings.ReplaceAll(input.Detail, "sandbox-run languages lists", "GET /v1/languages lists")
+	p.Type, p.Detail = kinds[input.Kind], strings.ReplaceAll(input.Detail, ": sandbox-run languages", ": GET /v1/languages")
 	p.Errors[0].Detail = p.Detail
 	return p
 }

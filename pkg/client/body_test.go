@@ -33,7 +33,7 @@ func sent(t *testing.T, req api.Request) (got executor.Request, contentType stri
 			t.Errorf("the server cannot read it: %v", readErr)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, "{}")
+		_, _ = io.WriteString(w, `{"status":"ok"}`)
 	})
 	_, err = c.Execute(t.Context(), req)
 	return got, contentType, size, err

@@ -209,6 +209,8 @@ func TestBrokenAnswers(t *testing.T) {
 	for name, c := range map[string]*client.Client{
 		"cut off":   answering(t, 200, "application/json", `{"status":`, "Content-Length", "100"),
 		"not JSON":  answering(t, 200, "application/json", `{"status":`),
+		"no result": answering(t, 200, "application/json", `{}`),
+		"null":      answering(t, 200, "application/json", `null`),
 		"too large": answering(t, 200, "application/json", `{"stdout":"`+strings.Repeat("x", 10_000)+`"}`),
 	} {
 		_, err := c.Execute(t.Context(), api.Request{Code: "1"})

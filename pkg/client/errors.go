@@ -95,7 +95,7 @@ func (c *Client) refused(ctx context.Context, resp *http.Response) (*api.Result,
 	}
 	e.Problem.Status = resp.StatusCode
 	if e.Problem.Result != nil {
-		return e.Problem.Result, nil
+		return c.whole(ctx, e.Problem.Result)
 	}
 	return nil, e
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -29,6 +30,14 @@ func (c *Client) Execute(ctx context.Context, req api.Request) (*api.Result, err
 	result := &api.Result{}
 	if err := c.decode(ctx, resp, result); err != nil {
 		return nil, err
+	}
+	return c.whole(ctx, result)
+}
+
+// whole is a result that says how the run ended, as each of a sandbox-server's does.
+func (c *Client) whole(ctx context.Context, result *api.Result) (*api.Result, error) {
+	if result.Status == "" {
+		return nil, c.broken(ctx, true, errors.New("it is no result of a run"))
 	}
 	return result, nil
 }

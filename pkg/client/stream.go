@@ -35,7 +35,7 @@ func (c *Client) Stream(ctx context.Context, req api.Request, each func(api.Even
 			return nil, err
 		}
 		if e.Result != nil {
-			return e.Result, nil
+			return c.whole(ctx, e.Result)
 		}
 	}
 	return nil, c.cutOff(ctx, lines, io.ErrUnexpectedEOF)
@@ -44,8 +44,7 @@ func (c *Client) Stream(ctx context.Context, req api.Request, each func(api.Even
 // cutOff is the error of a stream that ended without a result. The last line of
 // one that broke is seldom whole, so that the connection's error says more.
 func (c *Client) cutOff(ctx context.Context, lines *bufio.Scanner, err error) error {
-	for lines.Scan() { // to the error, if there is one
-	}
+	lines.Scan() // finds the error, if there is one
 	switch cause := lines.Err(); {
 	case errors.Is(cause, bufio.ErrTooLong):
 		err = c.tooLarge()

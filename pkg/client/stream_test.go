@@ -36,6 +36,7 @@ func TestBrokenStreams(t *testing.T) {
 		"no result":       {began, "unexpected EOF"},
 		"nothing":         {"", "unexpected EOF"},
 		"half a line":     {began + ended[:20], "JSON"},
+		"an empty result": {`{"type":"result","result":{}}` + "\n", "no result of a run"},
 		"no JSON":         {began + "hello\n" + ended, "invalid character"},
 		"too long a line": {began + `{"data":"` + strings.Repeat("x", 10_000) + `"}` + "\n" + ended, "10000 bytes"},
 	} {
@@ -62,6 +63,21 @@ func TestStreamConnectionBreaks(t *testing.T) {
 	if mustFail[*client.ConnectionError](t, err); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
 	}
+}
+
+// A line that cannot be read ends the run, though the stream goes on.
+func TestBrokenLineOfAnEndlessStream(t *testing.T) {
+	gone := make(chan struct{})
+	c := calling(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(gone)
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		for r.Context().Err() == nil {
+			_, _ = io.WriteString(w, "hello\n")
+		}
+	})
+	_, err := c.Stream(t.Context(), api.Request{Code: "1"}, func(api.Event) error { return nil })
+	mustFail[*client.ConnectionError](t, err)
+	<-gone
 }
 
 // endless streams until its caller is gone, and then closes gone.

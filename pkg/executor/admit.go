@@ -67,6 +67,14 @@ func (r *run) memoryBytes() int64 {
 // Limits are those of the run phase, with the defaults filled in.
 func (a *Admitted) Limits() api.ResourceLimits { return a.run.resourceLimits() }
 
+// Failure is the result of a failure of ours that has kept the run from beginning.
+func (a *Admitted) Failure(err error) *api.Result {
+	result := a.run.e.Failure(err)
+	result.ID, result.Language, result.Version = a.run.id, a.run.toolchain.Language, a.run.toolchain.Version
+	result.Meta = a.run.meta()
+	return result
+}
+
 // Queued tells how long the request waited before its run; it becomes a figure
 // of the result.
 func (a *Admitted) Queued(d time.Duration) { a.run.queued = d }
@@ -80,8 +88,8 @@ func (a *Admitted) Removed() error {
 	return a.run.removal()
 }
 
-// Run runs what was admitted; see [Executor.Run]. What is refused after the first event
-// has a result as well, for the events to end with.
+// Run runs what was admitted; see [Executor.Run]. What is refused after the first event, or after
+// a phase, has a result as well: for the events to end with, and with what it has cost.
 func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -95,12 +103,13 @@ func (a *Admitted) Run(ctx context.Context, sink Sink) (*api.Result, error) {
 		err = r.execute(ctx)
 	}
 	var input *InputError
-	if errors.As(err, &input) && r.events.refuse() {
+	if errors.As(err, &input) && len(r.phases) == 0 && r.events.refuse() {
 		return nil, input
 	}
 	if cancelled(ctx, err) {
 		err = errCancelled
 	}
+	r.settleCompiled()
 	result := r.result(err)
 	_ = r.events.emit(api.Event{Type: api.EventResult, Result: result})
 	if input != nil {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -85,7 +84,6 @@ func (r *run) identity(program string) string {
 // bring puts what was compiled before in the place of the compile phase, which the result
 // shows as it was then but for its figures. It tells whether it has.
 func (r *run) bring() (bool, error) {
-	begin := time.Now()
 	made := r.reused
 	most := r.ceiling()
 	if !r.keepable() || most > 0 && int64(max(len(made.Stdout), len(made.Stderr))) > most {
@@ -106,9 +104,7 @@ func (r *run) bring() (bool, error) {
 		ph.verdict = verdict{status: api.StatusCancelled, message: messageCancelled}
 	}
 	made.Files = nil // which are in the container
-	took := time.Since(begin).Seconds()
-	ph.metrics = api.Metrics{WallTimeS: &took}
-	r.endPhase(ph)
+	r.compiled = ph
 	return true, nil
 }
 

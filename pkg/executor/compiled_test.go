@@ -99,7 +99,7 @@ func TestCompiledBefore(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 	}
-	if m := second.Phases[0].Metrics; m.WallTimeS == nil || m.CPUTimeS != nil {
+	if m := second.Phases[0].Metrics; m.WallTimeS != nil || m.CPUTimeS != nil {
 		t.Errorf("figures of a compiler that did not run: %+v", m)
 	}
 	if _, compiled := c.run(t, Request{Recompile: true}); !compiled {

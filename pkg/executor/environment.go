@@ -130,6 +130,9 @@ func (r *run) installInto(ctx context.Context, content string) (ok bool, err err
 	}
 	defer r.remove(ctx, c)
 	r.container = c
+	if err := r.checkStrict(c); err != nil { // of the run, which will have another container like it
+		return false, err
+	}
 	if r.workspace, err = c.Files(sandbox.WorkspaceDir); err != nil {
 		return false, err
 	}

@@ -3,11 +3,13 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,6 +99,17 @@ func TestRequirementsWithoutNetwork(t *testing.T) {
 	var input *InputError
 	if !errors.As(err, &input) || input.Kind != InputUnsupported || input.Field != "/requirements" || !strings.Contains(input.Detail, "there is none") {
 		t.Errorf("%+v (%v)", input, err)
+	}
+}
+
+// What is refused when something was installed for it has cost that.
+func TestRefusedBehindAnInstallation(t *testing.T) {
+	e, rt := packageExecutor(t, map[string]fs.FileMode{"venv/lib": fs.ModeDir | 0o700, "venv/pyvenv.cfg": 0o644})
+	rt.writeErr = fmt.Errorf("write: %w", syscall.ENOSPC)
+	result, err := e.Run(t.Context(), requiring("a"), nil)
+	wantInput(t, err, InputInvalid, "do not fit")
+	if result == nil || len(result.Phases) != 1 || result.Phases[0].Name != api.PhaseInstall {
+		t.Errorf("%+v", result)
 	}
 }
 

@@ -104,7 +104,7 @@ func New(rt sandbox.Runtime, cfg Config) *Executor {
 
 // Run runs one request. Whatever the program did, and whatever went wrong on
 // our side once the request was accepted, is in the result; the error is an
-// [*InputError], whose result is nil unless events were sent before. sink may be nil.
+// [*InputError], whose result is nil unless events were sent, or phases ended, before. sink may be nil.
 func (e *Executor) Run(ctx context.Context, req Request, sink Sink) (*api.Result, error) {
 	admitted, err := e.Admit(ctx, req)
 	if err != nil {

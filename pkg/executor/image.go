@@ -60,7 +60,7 @@ func (e *Executor) find(ctx context.Context, lang language.Language, spec sandbo
 	if failed, ok := e.looks.recall(key); ok {
 		return nil, failed.missing, failed.err
 	}
-	in := &inside{e: e, spec: spec, img: img, place: &place{of: e.looks}, key: key}
+	in := &inside{e: e, spec: spec, img: img, place: &place{of: e.looks, tenant: spec.Tenant}, key: key}
 	defer in.place.free()
 	found, missing := in.find(ctx, lang, host)
 	err := errors.Join(in.err, in.close(ctx))
@@ -89,14 +89,15 @@ func (in *inside) find(ctx context.Context, lang language.Language, host languag
 	return lang.Find(ctx, host)
 }
 
-// worldVariables are every program's, whatever an image says.
-var worldVariables = []string{"HOME", "USER", "TMPDIR"}
+// worldVariables are every program's, whatever an image says, and so is the locale.
+var worldVariables = []string{"HOME", "USER", "TMPDIR", "TZ", "LANG", "LANGUAGE"}
 
 // imageEnv is what an image's programs need.
 func imageEnv(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		name, _, given := strings.Cut(kv, "=")
-		return given && slices.Contains(worldVariables, name)
+		_, category := strings.CutPrefix(name, "LC_")
+		return given && (category || slices.Contains(worldVariables, name))
 	})
 }
 

@@ -52,6 +52,14 @@ func TestImageEnvIsAskedFor(t *testing.T) {
 	}
 }
 
+// The locale and the time zone are ours, as everywhere.
+func TestImageEnvKeepsTheWorld(t *testing.T) {
+	got := imageEnv([]string{"LANG=C", "LC_ALL=C", "LANGUAGE=de", "TZ=Europe/Berlin", "HOME=/root", "LCD=1", "PATH=/opt/bin"})
+	if want := []string{"LCD=1", "PATH=/opt/bin"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // An engine that cannot tell it is no fault of the request, and one that finds out
 // late that there is no image blames the image.
 func TestImageEnvFaults(t *testing.T) {

@@ -85,7 +85,7 @@ func (r *run) planImports() error {
 		return &InputError{Kind: InputUnsupported, Field: "/policy/imports", Detail: fmt.Sprintf(
 			"the import policy is block, and what %s imports cannot be checked: ask for it to be warn or off (--imports warn, --trusted); isolation none blocks unless it is told otherwise", info.Title)}
 	case asked == policy.Warn || r.e.cfg.Imports.Mode == policy.Warn:
-		r.warnings = append(r.warnings, fmt.Sprintf("imports: what %s imports cannot be checked", info.Title))
+		r.warn(fmt.Sprintf("imports: what %s imports cannot be checked", info.Title))
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (i *imports) findings() (found policy.Findings, heard bool) {
 func (r *run) blockedImports() []string {
 	found, _ := r.imports.findings()
 	if found.Incomplete != "" {
-		r.warnings = append(r.warnings, "imports: "+found.Incomplete)
+		r.warn("imports: " + found.Incomplete)
 	}
 	return found.Blocked
 }

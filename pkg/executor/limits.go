@@ -86,6 +86,18 @@ var limitPointers = map[string]string{
 	sandbox.LimitOpenFiles: "/limits/open_files",
 }
 
+// checkStrict refuses a limit that was asked for by name and that nothing holds.
+func (r *run) checkStrict(c sandbox.Container) error {
+	for _, name := range r.limits.Strict {
+		one := r.limits
+		one.Strict = []string{name}
+		if err := c.Isolation().CheckStrict(one); err != nil {
+			return &InputError{Kind: InputUnsupported, Field: limitPointers[name], Detail: err.Error()}
+		}
+	}
+	return nil
+}
+
 // defaults are the configured ones, lowered to a ceiling that is below.
 func (e *Executor) defaults() sandbox.Limits {
 	d, c := e.cfg.Defaults, e.cfg.Ceilings
@@ -162,4 +174,4 @@ func (e *Executor) disk(req Request) (sandbox.DiskLimit, error) {
 }
 
 // decimal is the shortest decimal of a number: 1, 0.5, 90.
-func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1000)/1000, 'f', -1, 64) }
+func decimal(x float64) string { return strconv.FormatFloat(math.Round(x*1e6)/1e6, 'f', -1, 64) }

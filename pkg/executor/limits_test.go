@@ -175,7 +175,7 @@ func TestOutputCeiling(t *testing.T) {
 
 func TestDecimal(t *testing.T) {
 	for in, want := range map[float64]string{
-		1: "1", 0.5: "0.5", 90: "90", 33: "33", 0.001: "0.001", 1.0 / 3: "0.333",
+		1: "1", 0.5: "0.5", 90: "90", 33: "33", 0.001: "0.001", 0.0015: "0.0015", 1.0 / 3: "0.333333",
 		1e6: "1000000", 31536000: "31536000", 0: "0", 2.5: "2.5",
 	} {
 		if got := decimal(in); got != want {

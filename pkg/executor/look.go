@@ -18,6 +18,7 @@ type looks struct {
 	places chan struct{}
 
 	mu     sync.Mutex
+	shares map[string]*share // by tenant: none has all of the places
 	failed map[string]failedLook
 }
 
@@ -35,7 +36,35 @@ const (
 )
 
 func newLooks() *looks {
-	return &looks{places: make(chan struct{}, maxLooks), failed: map[string]failedLook{}}
+	return &looks{places: make(chan struct{}, maxLooks), shares: map[string]*share{}, failed: map[string]failedLook{}}
+}
+
+// share is a tenant's part of the places.
+type share struct {
+	places chan struct{}
+	users  int // that have a place of it, or wait for one
+}
+
+// enter is the share of a tenant, until it is left.
+func (l *looks) enter(tenant string) *share {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.shares[tenant]
+	if s == nil {
+		s = &share{places: make(chan struct{}, maxLooks-1)}
+		l.shares[tenant] = s
+	}
+	s.users++
+	return s
+}
+
+func (l *looks) leave(tenant string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.shares[tenant]
+	if s.users--; s.users == 0 {
+		delete(l.shares, tenant)
+	}
 }
 
 // lookKey names what is looked for, and where.
@@ -75,26 +104,38 @@ var errKnown = errors.New("somebody else has looked meanwhile")
 
 // place is that of one search, which may open containers of several images.
 type place struct {
-	of    *looks
-	taken bool
+	of     *looks
+	tenant string
+	share  *share // nil until it is taken
 }
 
 func (p *place) take(ctx context.Context) error {
-	if p.taken {
+	if p.share != nil {
 		return nil
+	}
+	share := p.of.enter(p.tenant)
+	select {
+	case share.places <- struct{}{}:
+	case <-ctx.Done():
+		p.of.leave(p.tenant)
+		return ctx.Err()
 	}
 	select {
 	case p.of.places <- struct{}{}:
-		p.taken = true
+		p.share = share
 		return nil
 	case <-ctx.Done():
+		<-share.places
+		p.of.leave(p.tenant)
 		return ctx.Err()
 	}
 }
 
 func (p *place) free() {
-	if p.taken {
+	if p.share != nil {
 		<-p.of.places
-		p.taken = false
+		<-p.share.places
+		p.of.leave(p.tenant)
+		p.share = nil
 	}
 }

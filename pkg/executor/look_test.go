@@ -47,7 +47,8 @@ func TestFewImagesAreLookedIntoAtOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 5 * maxLooks {
 			group.Go(func() {
-				if _, err := runRuby(t, e, fmt.Sprintf("img:%d", i)); err == nil || !strings.Contains(err.Error(), "did not answer") {
+				req := Request{Language: "ruby", Code: []byte("x"), Image: fmt.Sprintf("img:%d", i), Tenant: fmt.Sprint(i % 2)}
+				if _, err := e.Run(t.Context(), req, nil); err == nil || !strings.Contains(err.Error(), "did not answer") {
 					t.Errorf("%v", err)
 				}
 			})
@@ -57,6 +58,22 @@ func TestFewImagesAreLookedIntoAtOnce(t *testing.T) {
 			t.Errorf("%d at once, %d in all", most.Load(), len(rt.containers))
 		}
 		rt.checkDeleted(t)
+	})
+}
+
+// No tenant keeps all others from looking.
+func TestLooksOfOneTenant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var most atomic.Int32
+		e := New(hangingImages(&most), DefaultConfig())
+		var group sync.WaitGroup
+		for i := range 5 * maxLooks {
+			group.Go(func() { _, _ = runRuby(t, e, fmt.Sprintf("img:%d", i)) })
+		}
+		group.Wait()
+		if most.Load() != maxLooks-1 {
+			t.Errorf("%d at once", most.Load())
+		}
 	})
 }
 
@@ -78,11 +95,11 @@ func TestFailedLooksAreRemembered(t *testing.T) {
 		}
 		group.Wait()
 		ask()
-		if len(rt.containers) != maxLooks {
+		if len(rt.containers) != maxLooks-1 {
 			t.Errorf("%d containers while it was not known, or since", len(rt.containers))
 		}
 		time.Sleep(failedLookTime)
-		if ask(); len(rt.containers) != maxLooks+1 {
+		if ask(); len(rt.containers) != maxLooks {
 			t.Errorf("%d containers after a while", len(rt.containers))
 		}
 		rt.checkDeleted(t)

@@ -55,8 +55,20 @@ func (r *run) phase(ctx context.Context, name string, step language.Step, in pha
 		return ph
 	}
 	ph.run(ctx, r, step, in)
+	if name == api.PhaseCompile && ph.verdict.status == api.StatusOK {
+		r.compiled = ph // what it has made is still to be looked at
+		return ph
+	}
 	r.endPhase(ph)
 	return ph
+}
+
+// settleCompiled ends a compile phase that went well, as far as its compiler was concerned.
+func (r *run) settleCompiled() {
+	if ph := r.compiled; ph != nil {
+		r.compiled = nil
+		r.endPhase(ph)
+	}
 }
 
 // beginPhase tells whether somebody waits for it.
@@ -123,7 +135,11 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 		ph.diskPeak = m.DiskPeak()
 		ph.metrics = m.Result(outcome.Exit)
 	}
-	flushErr := errors.Join(heard(), ph.stdout.flush(), ph.stderr.flush())
+	last := heard()
+	if errors.Is(last, errStreamLimit) { // which it may have been all along
+		outcome.WriteError, last = errStreamLimit, nil
+	}
+	flushErr := errors.Join(last, ph.stdout.flush(), ph.stderr.flush())
 	ph.exit = outcome.Exit
 	switch {
 	case err != nil && cancelled(ctx, err), flushErr != nil:
@@ -131,7 +147,7 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 	case errors.Is(err, sandbox.ErrOutOfMemory): // before it came to start
 		ph.outOfMemory()
 	case err != nil:
-		ph.verdict = r.notStarted(step, err)
+		ph.verdict = r.notStarted(ph.name, step, err)
 		if unsupported := (*sandbox.UnsupportedError)(nil); errors.As(err, &unsupported) {
 			ph.unsupported = unsupported
 		}
@@ -142,12 +158,13 @@ func (ph *phase) run(ctx context.Context, r *run, step language.Step, in phaseIn
 
 // notStarted sorts the errors of starting and running a process. A toolchain that was
 // found and cannot be started is no fault of the program's, unless it was looked for where
-// the request says.
-func (r *run) notStarted(step language.Step, err error) verdict {
+// the request says, which compilers and installers never are.
+func (r *run) notStarted(phase string, step language.Step, err error) verdict {
 	var start *sandbox.StartError
 	_, ownPath := r.req.Env["PATH"]
 	elsewhere := step.Args[0] != r.toolchain.Program || ownPath && !strings.Contains(step.Args[0], "/")
-	if errors.As(err, &start) && (elsewhere || r.req.Dir != "" || errors.Is(err, syscall.E2BIG)) {
+	programs := phase == api.PhaseRun && (elsewhere || r.req.Dir != "")
+	if errors.As(err, &start) && (programs || errors.Is(err, syscall.E2BIG)) {
 		return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + r.e.Told(start.Error())}
 	}
 	return r.ours(err)
@@ -177,6 +194,13 @@ func (ph *phase) api() api.Phase {
 		Name: ph.name, Status: ph.verdict.status, ExitCode: ph.code(), Signal: signalName(ph.exit.Signal),
 		Stdout: stdout, Stderr: stderr, Metrics: ph.metrics,
 	}
+}
+
+// truncated tells whether something of the output was left out.
+func (ph *phase) truncated() bool {
+	_, _, stdout := ph.stdout.text()
+	_, _, stderr := ph.stderr.text()
+	return stdout || stderr
 }
 
 // code is -1 when nothing was started.

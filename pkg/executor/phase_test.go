@@ -33,10 +33,15 @@ func TestNotStarted(t *testing.T) {
 		{built, "", errors.New("broken"), api.StatusSandboxError, false},
 	} {
 		r := &run{e: newFakeExecutor(&fakeRuntime{}), toolchain: language.Toolchain{Program: python}, req: Request{Dir: c.dir}}
-		v := r.notStarted(language.Step{Args: []string{c.program}}, c.err)
+		v := r.notStarted(api.PhaseRun, language.Step{Args: []string{c.program}}, c.err)
 		if v.status != c.want || v.retryable != c.retryable {
 			t.Errorf("%s in %q, %v: %s, retryable %v, %q", c.program, c.dir, c.err, v.status, v.retryable, v.message)
 		}
+	}
+	r := &run{e: newFakeExecutor(&fakeRuntime{}), toolchain: language.Toolchain{Program: "/usr/bin/java"}}
+	compiler := language.Step{Args: []string{"/usr/bin/javac"}}
+	if v := r.notStarted(api.PhaseCompile, compiler, cannot("/usr/bin/javac", syscall.EACCES)); v.status != api.StatusSandboxError {
+		t.Errorf("a compiler that cannot be started: %s", v.status)
 	}
 }
 
@@ -48,7 +53,7 @@ func TestNotStartedOnItsOwnPath(t *testing.T) {
 		if path != "unset" {
 			r.req.Env = map[string]string{"PATH": path}
 		}
-		if v := r.notStarted(language.Step{Args: []string{"node"}}, err); v.status != want {
+		if v := r.notStarted(api.PhaseRun, language.Step{Args: []string{"node"}}, err); v.status != want {
 			t.Errorf("PATH %q: %s, want %s", path, v.status, want)
 		}
 	}

@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"cmp"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -20,6 +22,7 @@ func (r *run) result(err error) *api.Result {
 	var shown *phase
 	for _, ph := range r.phases {
 		res.Phases = append(res.Phases, ph.api())
+		res.Meta.Truncated = res.Meta.Truncated || ph.truncated()
 		res.Meta.Violations = append(append(res.Meta.Violations, ph.verdict.notes...), ph.exit.Violations...)
 		if shown == nil || shown.verdict.status == api.StatusOK {
 			shown = ph
@@ -49,21 +52,21 @@ func (r *run) show(res *api.Result, ph *phase) {
 	v := ph.verdict
 	res.Status, res.Message, res.Limit = v.status, v.message, v.limit
 	res.ExitCode, res.Signal = ph.code(), signalName(ph.exit.Signal)
-	var cut [2]bool
-	res.Stdout, res.StdoutBase64, cut[0] = ph.stdout.text()
-	res.Stderr, res.StderrBase64, cut[1] = ph.stderr.text()
+	res.Stdout, res.StdoutBase64, _ = ph.stdout.text()
+	res.Stderr, res.StderrBase64, _ = ph.stderr.text()
 	if ph.name != api.PhaseRun && strings.TrimSpace(res.Stderr) == "" {
 		// A compiler's diagnostics are in stderr, whichever stream it used.
 		res.Stdout, res.Stderr = res.Stderr, res.Stdout
 		res.StdoutBase64, res.StderrBase64 = res.StderrBase64, res.StdoutBase64
 	}
-	res.Meta.Truncated = cut[0] || cut[1]
 	res.Metrics = ph.metrics
 	setup, collect, queue := r.setup.Seconds(), r.collect.Seconds(), r.queued.Seconds()
 	res.Metrics.SetupS, res.Metrics.CollectS, res.Metrics.QueueS = &setup, &collect, &queue
+	res.Metrics.Sources = map[string]string{"setup_s": "runtime", "collect_s": "runtime", "queue_s": "runtime"}
+	maps.Copy(res.Metrics.Sources, ph.metrics.Sources)
 	if ph.name == api.PhaseRun && ph.started {
 		res.ExecutionTime = ph.exit.Duration.Seconds()
-		if p := ph.exit.Metrics.MemoryPeakBytes; p != nil {
+		if p := cmp.Or(ph.metrics.MemoryPeakBytes, ph.exit.Metrics.MemoryPeakBytes); p != nil {
 			res.MemoryUsed = *p
 		}
 	}
@@ -139,8 +142,25 @@ func (r *run) meta() api.Meta {
 	m.IsolationLevel = string(isolation.Level)
 	m.Isolation = isolation.Mechanisms
 	m.ResourceLimits.Enforcement = isolation.Limits
-	for _, w := range isolation.Warnings {
-		m.Warnings = append(m.Warnings, r.e.Told(w))
-	}
+	m.Warnings = append(m.Warnings, r.isolationWarnings()...)
 	return m
+}
+
+// warn tells what is not as it should be, and does not end the run.
+func (r *run) warn(text string) {
+	r.warnings = append(r.warnings, text)
+	if r.started {
+		_ = r.events.emit(api.Event{Type: api.EventWarning, Message: text})
+	}
+}
+
+// isolationWarnings are those of the container, if there is one.
+func (r *run) isolationWarnings() (texts []string) {
+	if r.container == nil {
+		return nil
+	}
+	for _, text := range r.container.Isolation().Warnings {
+		texts = append(texts, r.e.Told(text))
+	}
+	return texts
 }

@@ -68,6 +68,9 @@ func TestResultIsTruncated(t *testing.T) {
 			t.Errorf("%+v", res)
 		}
 	}
+	if res := folded(ended(api.PhaseCompile, api.StatusOK, 0, "", "0123456789"), ended(api.PhaseRun, api.StatusOK, 0, "1", "")).result(nil); !res.Meta.Truncated {
+		t.Error("what a compiler said was truncated, too")
+	}
 	if res := folded(ended(api.PhaseRun, api.StatusOK, 0, "01234567", "")).result(nil); res.Meta.Truncated {
 		t.Error("what fits is not truncated")
 	}

@@ -48,6 +48,7 @@ type run struct {
 	doubtful  map[string]InputFile // of which a change may not show in what is known of a file
 	files     collected
 	warnings  []string
+	compiled  *phase // has ended well, and is not told yet
 	release   func() // of what the container uses, once it is gone
 	behind    bool   // nobody waits for the end of its container
 	removal   func() error
@@ -104,9 +105,20 @@ func (r *run) admit(ctx context.Context) (err error) {
 		return err
 	}
 	if r.plan, err = r.lang.Plan(r.toolchain, r.source(), r.resources()); err != nil {
-		return &InputError{Field: "/code", Detail: err.Error()}
+		return &InputError{Field: r.sourceField(), Detail: err.Error()}
 	}
 	return checkTree(r.inputs())
+}
+
+// sourceField is the field of a request that says what its program is.
+func (r *run) sourceField() string {
+	switch {
+	case r.req.Entry != "":
+		return "/entry"
+	case len(r.req.Code) == 0 && len(r.req.Files) > 0:
+		return "/files"
+	}
+	return "/code"
 }
 
 // resolve finds the language and its toolchain.
@@ -161,6 +173,7 @@ func (r *run) noToolchain(missing []language.Missing) error {
 	if info.Install != "" && r.img.IsZero() {
 		detail += ". On Debian or Ubuntu: " + info.Install
 	}
+	detail += ". See what there is: sandbox-run languages"
 	return &InputError{Kind: InputNoToolchain, Field: "/language", Detail: detail}
 }
 
@@ -211,8 +224,8 @@ func (r *run) execute(ctx context.Context) (err error) {
 	if r.workspace, err = r.container.Files(sandbox.WorkspaceDir); err != nil {
 		return err
 	}
-	if err := r.container.Isolation().CheckStrict(r.limits); err != nil {
-		return &InputError{Kind: InputUnsupported, Field: "/limits", Detail: err.Error()}
+	if err := r.checkStrict(r.container); err != nil {
+		return err
 	}
 	if err := r.fillWorkspace(r.workspace); err != nil {
 		return r.doesNotFit(r.container.Isolation(), err)
@@ -232,7 +245,7 @@ func (r *run) execute(ctx context.Context) (err error) {
 // remove deletes containers. What could not be is for gc, and no fault of the run.
 func (r *run) remove(ctx context.Context, all ...sandbox.Container) {
 	if err := r.removeAll(ctx, all); err != nil {
-		r.warnings = append(r.warnings, r.e.Told("something of the sandbox was left behind; sandbox-run gc removes it: "+strings.ReplaceAll(err.Error(), "\n", "; ")))
+		r.warn(r.e.Told("something of the sandbox was left behind; sandbox-run gc removes it: " + strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 }
 
@@ -271,7 +284,11 @@ func (r *run) accepted() error {
 		return nil
 	}
 	r.started = true
-	return r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version})
+	err := r.events.emit(api.Event{Type: api.EventStart, ID: r.id, Language: r.toolchain.Language, Version: r.toolchain.Version})
+	for _, text := range slices.Concat(r.warnings, r.isolationWarnings()) {
+		err = r.events.emit(api.Event{Type: api.EventWarning, Message: text})
+	}
+	return err
 }
 
 // errCancelled is the end that the caller asked for.
@@ -365,6 +382,9 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 		}
 	}
 	step, err := r.plan.Run(build)
+	if err == nil {
+		r.settleCompiled()
+	}
 	if nothing, ok := errors.AsType[language.NothingToRun](err); ok {
 		r.nothingToRun(nothing)
 		return nil
@@ -417,7 +437,7 @@ func (r *run) runProgram(ctx context.Context, spec sandbox.Spec) error {
 // filledMemory is a program that has left so much in memory, its files included, that there
 // is nobody left to ask for them.
 func (r *run) filledMemory() {
-	r.warnings = append(r.warnings, "files of the program are lost: they filled the memory that holds them")
+	r.warn("files of the program are lost: they filled the memory that holds them")
 	last := r.phases[len(r.phases)-1]
 	if last.verdict.status == api.StatusOK {
 		last.outOfMemory()

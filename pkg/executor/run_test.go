@@ -41,7 +41,7 @@ func TestRun(t *testing.T) {
 		if started == nil {
 			t.Error("nobody was told of the start")
 		}
-		checkEvents(t, events, "start", "phase run begin", "output", "output", "phase run end ok", "result")
+		checkEvents(t, events, "start", "warning", "phase run begin", "output", "output", "phase run end ok", "result")
 		c := rt.containers[0]
 		p := c.started[0]
 		if !slices.Equal(p.Args, req.Args) || p.Dir != "/workspace/sub" || p.Stdin != req.Stdin || p.TTY != req.TTY || !slices.Contains(p.Env, "A=b") || p.ReadOnly != nil || p.Limits.MemoryBytes != 512<<20 {
@@ -179,6 +179,18 @@ func TestMissingToolchain(t *testing.T) {
 	t.Skip("every language has a toolchain outside of PATH on this machine")
 }
 
+// What is not as it should be is told as soon as it is known, and in the result.
+func TestWarningsAreEvents(t *testing.T) {
+	var events []api.Event
+	res, err := newFakeExecutor(&fakeRuntime{}).Run(t.Context(), echo(), collectEvents(&events))
+	if err != nil || !slices.Contains(res.Meta.Warnings, "memory is sampled") {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	if len(events) < 2 || events[0].Type != api.EventStart || events[1].Type != api.EventWarning || events[1].Message != "memory is sampled" {
+		t.Errorf("%+v", events)
+	}
+}
+
 // A limit that was asked for by name and cannot be held ends the request before
 // anything runs; a default one does not.
 func TestStrictLimits(t *testing.T) {
@@ -195,7 +207,7 @@ func TestStrictLimits(t *testing.T) {
 			continue
 		}
 		wantInput(t, err, InputUnsupported, "the cpu limit cannot be enforced here: only whole cores")
-		if input := (*InputError)(nil); errors.As(err, &input) && input.Field != "/limits" || len(rt.containers[0].started) != 0 {
+		if input := (*InputError)(nil); errors.As(err, &input) && input.Field != "/limits/cpu_cores" || len(rt.containers[0].started) != 0 {
 			t.Errorf("%+v; started %v", err, rt.containers[0].started)
 		}
 	}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,7 +48,7 @@ func (ph *phase) judge(out sandbox.Outcome) verdict {
 	}
 	if said.OutOfMemory {
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
-			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceRuntime})
+			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: ph.peak(out), Unit: "bytes", Source: api.SourceRuntime})
 	}
 	return ph.failed(out, said)
 }
@@ -62,7 +63,7 @@ func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 		return verdict{status: api.StatusCancelled, message: messageCancelled}, true
 	case out.MemoryKill:
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
-			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceSampled}), true
+			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: ph.peak(out), Unit: "bytes", Source: api.SourceSampled}), true
 	case out.DiskKill:
 		disk := out.Disk
 		if b := out.BuildDisk; b.BytesUsed > b.BytesTotal || b.InodesUsed > b.InodesTotal {
@@ -81,15 +82,15 @@ func (ph *phase) ended(out sandbox.Outcome) (verdict, bool) {
 // kernelSays is for what the kernel counted.
 func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 	cpu, _ := out.Metrics.CPU()
+	cpu = max(cpu, out.CPUTime)
 	switch {
 	case out.OOMKills > 0 && out.HostOOM:
 		return verdict{status: api.StatusSandboxError, retryable: true,
 			message: "The host ran out of memory, not the program; try again when less is running"}, true
 	case out.OOMKills > 0:
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
-			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: peak(out), Unit: "bytes", Source: api.SourceKernel}), true
-	case out.Cause == sandbox.CauseCPUTime,
-		out.Signal == sigXCPU && ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime:
+			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: ph.peak(out), Unit: "bytes", Source: api.SourceKernel}), true
+	case out.Cause == sandbox.CauseCPUTime, ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime:
 		seconds, source := ph.limits.CPUTime.Seconds(), api.SourceKernel
 		if _, grouped := strings.CutPrefix(out.Metrics.Sources["cpu_time_s"], "cgroup"); out.Cause == sandbox.CauseCPUTime && !grouped {
 			source = api.SourceSampled
@@ -140,7 +141,8 @@ func (ph *phase) wallSays(out sandbox.Outcome, said language.Diagnosis) (verdict
 		return ph.limited(api.StatusDiskLimit, ph.diskMessage(api.LimitDisk, total), api.LimitHit{
 			Name: api.LimitDisk, Limit: float64(total), Observed: float64(total), Unit: "bytes", Source: api.SourceRuntime}), true
 	}
-	if out.ProcessDenials > 0 || said.NoProcesses && !ph.forksCounted {
+	_, counted := strings.CutPrefix(out.Metrics.Sources["processes_peak"], "cgroup")
+	if out.ProcessDenials > 0 || said.NoProcesses && !ph.forksCounted && !counted {
 		source := api.SourceKernel
 		if out.ProcessDenials == 0 {
 			source = api.SourceRuntime
@@ -197,8 +199,10 @@ func (ph *phase) failed(out sandbox.Outcome, said language.Diagnosis) verdict {
 		return verdict{status: api.StatusCompileError, message: title + " syntax error: " + ph.reason(reason, out)}
 	case said.SyntaxError:
 		return verdict{status: api.StatusCompileError, message: title + " compile error: " + ph.reason(reason, out)}
-	case out.Signal != 0:
+	case out.Signal != 0 && (reason == "" || reason == lastLine(ph.lastWords())): // which may be of anything
 		return verdict{status: api.StatusSignaled, message: "Execution failed: ended by " + signalName(out.Signal)}
+	case out.Signal != 0:
+		return verdict{status: api.StatusSignaled, message: "Execution failed: " + reason}
 	}
 	return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + ph.reason(reason, out)}
 }
@@ -229,8 +233,9 @@ func (ph *phase) diskMessage(name string, total int64) string {
 	return fmt.Sprintf("Disk limit of %s reached", sandbox.FormatBytes(total))
 }
 
-func peak(out sandbox.Outcome) float64 {
-	if p := out.Metrics.MemoryPeakBytes; p != nil {
+// peak is the most memory that was seen, in bytes.
+func (ph *phase) peak(out sandbox.Outcome) float64 {
+	if p := cmp.Or(ph.metrics.MemoryPeakBytes, out.Metrics.MemoryPeakBytes); p != nil {
 		return float64(*p)
 	}
 	return 0

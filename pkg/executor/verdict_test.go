@@ -84,6 +84,8 @@ var judgements = []judgement{
 	{name: "installer", phase: api.PhaseInstall, exit: sandbox.Exit{Code: 1}, stderr: "no such package",
 		status: api.StatusInstallError, message: "Installation failed: no such package"},
 	{name: "a program that kills itself", exit: sandbox.Exit{Code: 137, Signal: 9}, status: api.StatusSignaled, message: "Execution failed: ended by SIGKILL"},
+	{name: "a program that says why", exit: sandbox.Exit{Code: 134, Signal: 6}, stderr: "noise", said: language.Diagnosis{Reason: "too bad"},
+		status: api.StatusSignaled, message: "Execution failed: too bad"},
 	{name: "an exit code names no limit", exit: sandbox.Exit{Code: 137}, status: api.StatusRuntimeError, message: "Execution failed: exit code 137"},
 	{name: "XCPU without a limit reached", exit: sandbox.Exit{Code: 152, Signal: sigXCPU}, status: api.StatusSignaled, message: "Execution failed: ended by SIGXCPU"},
 
@@ -113,6 +115,9 @@ var judgements = []judgement{
 	{name: "CPU time by a sample", cause: sandbox.CauseCPUTime, exit: sandbox.Exit{Code: 143, Signal: 15, Metrics: readFrom(judgedCPU, "rusage")}, status: api.StatusCPULimit,
 		message: "CPU time limit of 2s exceeded",
 		limit:   &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "sampled"}},
+	{name: "CPU time seen at the end", exit: sandbox.Exit{Metrics: readFrom(judgedCPU, "cgroup2")}, status: api.StatusCPULimit,
+		message: "CPU time limit of 2s exceeded",
+		limit:   &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "kernel"}},
 	{name: "XCPU", exit: sandbox.Exit{Code: 152, Signal: sigXCPU, Metrics: judgedCPU}, status: api.StatusCPULimit, message: "CPU time limit of 2s exceeded",
 		limit: &api.LimitHit{Name: "cpu_time", Limit: 2, Observed: 2.1, Unit: "seconds", Phase: "run", Source: "kernel"}},
 	{name: "wall", cause: sandbox.CauseWallTime, exit: sandbox.Exit{Code: 143, Signal: 15, Duration: 1600 * time.Millisecond}, status: api.StatusTimeout,

@@ -5,6 +5,7 @@ package monitor
 
 import (
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -137,14 +138,15 @@ func fold(f sandbox.Metrics, p peaks, wall time.Duration) api.Metrics {
 	if cpu, ok := f.CPU(); ok {
 		m.CPUTimeS = seconds(&cpu)
 	}
-	if m.MemoryPeakBytes == nil && p.memory != nil {
-		m.MemoryPeakBytes = p.memory
-		m.Sources["memory_peak_bytes"] = "runtime"
+	// What a group has not counted may be the largest process's, or of the end alone.
+	larger := func(name string, of **int64, seen *int64) {
+		_, counted := strings.CutPrefix(m.Sources[name], "cgroup")
+		if seen != nil && (*of == nil || !counted && **of < *seen) {
+			*of, m.Sources[name] = seen, "runtime"
+		}
 	}
-	if m.ProcessesPeak == nil && p.processes != nil {
-		m.ProcessesPeak = p.processes
-		m.Sources["processes_peak"] = "runtime"
-	}
+	larger("memory_peak_bytes", &m.MemoryPeakBytes, p.memory)
+	larger("processes_peak", &m.ProcessesPeak, p.processes)
 	return m
 }
 

@@ -180,6 +180,7 @@ func (r *resumedTurn) Wait() (Exit, error) {
 			r.ended()
 		case <-r.waiting.ended:
 			r.died()
+			r.exit.Metrics.MemoryBytes, r.exit.Metrics.Processes = nil, nil // those of nobody
 		}
 		r.exit.Ahead = true
 		r.exit.Metrics = r.exit.Metrics.without(r.before)
@@ -191,7 +192,7 @@ func (r *resumedTurn) Wait() (Exit, error) {
 // is for who reads why.
 func (r *resumedTurn) died() {
 	r.exit, r.err = r.waiting.exit, r.waiting.err
-	r.exit.Duration = r.exit.Ended.Sub(r.began)
+	r.exit.Duration = max(r.exit.Ended.Sub(r.began), 0)
 	if errors.Is(r.exit.WriteError, errTurn) || errors.Is(r.exit.WriteError, errNotWaiting) {
 		r.exit.WriteError, r.exit.Signal, r.exit.Code = nil, 0, 1 // it was ended for that
 	}

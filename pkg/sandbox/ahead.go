@@ -398,6 +398,14 @@ func (m Metrics) without(before Metrics) Metrics {
 	m.IOReadBytes, m.IOWriteBytes = less(m.IOReadBytes, before.IOReadBytes), less(m.IOWriteBytes, before.IOWriteBytes)
 	m.PageFaults, m.ContextSwitches = less(m.PageFaults, before.PageFaults), less(m.ContextSwitches, before.ContextSwitches)
 	m.MemoryPeakBytes, m.ProcessesPeak = m.MemoryBytes, m.Processes
+	m.Sources = maps.Clone(m.Sources)
+	delete(m.Sources, "memory_peak_bytes")
+	delete(m.Sources, "processes_peak")
+	for name, n := range map[string]*int64{"memory_peak_bytes": m.MemoryPeakBytes, "processes_peak": m.ProcessesPeak} {
+		if n != nil && m.Sources != nil {
+			m.Sources[name] = "runtime" // which has looked now
+		}
+	}
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -26,6 +27,9 @@ const (
 type Outcome struct {
 	Exit
 	Cause Cause
+	// CPUTime is what all of it had used when it was ended for that; the figures of its end may lack
+	// what nobody waited for.
+	CPUTime time.Duration
 }
 
 // ErrAbandoned is the cause of a context that is done because nobody waits for
@@ -368,7 +372,7 @@ func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
 	defer stopWall()
 	cpu := s.cpuTimer()
 	defer cpu.Stop()
-	cause := CauseNone
+	cause, reached := CauseNone, time.Duration(0)
 	for cause == CauseNone {
 		select {
 		case <-s.done:
@@ -388,13 +392,13 @@ func (s *supervisor) supervise(ctx context.Context) (Outcome, error) {
 		case <-cpu.C:
 			used := s.cpuUsed()
 			if used >= s.limits.CPUTime {
-				cause = CauseCPUTime
+				cause, reached = CauseCPUTime, used
 			}
 			cpu.Reset(s.untilCPU(used))
 		}
 	}
 	s.stop(context.Background())
-	return Outcome{Exit: s.exit, Cause: cause}, s.err
+	return Outcome{Exit: s.exit, Cause: cause, CPUTime: reached}, s.err
 }
 
 // stop ends the process: SIGTERM, a grace, then everything dies. It returns when
@@ -434,11 +438,11 @@ func (s *supervisor) cpuTimer() *time.Timer {
 }
 
 // untilCPU is how soon the tree can have used up its CPU time at the earliest,
-// with every core that it may have: so the clock is read a few times a run and
-// not every few milliseconds.
+// with every core that there is, since a share of them is held over a second: so
+// the clock is read a few times a run and not every few milliseconds.
 func (s *supervisor) untilCPU(used time.Duration) time.Duration {
 	const atLeast = 2 * time.Millisecond
-	cores := max(s.limits.CPUs, 1) // below one core a burst still runs at full speed
+	cores := max(s.limits.CPUs, float64(runtime.NumCPU()))
 	return max(atLeast, time.Duration(float64(s.limits.CPUTime-used)/cores))
 }
 

@@ -43,17 +43,18 @@ func TestTraces(t *testing.T) {
 	}
 	const parent = "4bf92f3577b34da6a3ce929d0e0e4736"
 	r := s.run(t, api.Request{Code: "print('the-code')", Env: map[string]string{"A": "the-value"}}, "traceparent", "00-"+parent+"-00f067aa0ba902b7-01")
+	s.execute(t, `{"code":"1","files":{"../the-file":""}}`).problem(t, 422)
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, want := range []string{"sandbox-server", "execute", "queue", r.ID, "python", "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6"} {
+	for _, want := range []string{"sandbox-server", "execute", "queue", r.ID, "python", "problem:invalid", "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6"} {
 		if !bytes.Contains(sent, []byte(want)) {
 			t.Errorf("the trace does not hold %q", want)
 		}
 	}
-	for _, secret := range []string{"the-code", "the-value"} {
+	for _, secret := range []string{"the-code", "the-value", "the-file"} {
 		if strings.Contains(string(sent), secret) {
 			t.Errorf("the trace holds %q", secret)
 		}

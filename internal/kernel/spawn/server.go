@@ -24,6 +24,15 @@ func (e *StepError) Error() string { return e.Step + ": " + e.Errno.Error() }
 // Unwrap gives the errno, for errors.Is.
 func (e *StepError) Unwrap() error { return e.Errno }
 
+// Scarce tells an errno of execve that is about this host and not about the program.
+func (e *StepError) Scarce() bool {
+	switch e.Errno {
+	case syscall.EAGAIN, syscall.EIO, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM:
+		return true
+	}
+	return false
+}
+
 // Exit is the end of a process that an init forked.
 type Exit struct {
 	PID    int

@@ -12,7 +12,8 @@ func (python) Diagnose(_ string, stderr string) Diagnosis {
 		Reason:      shorten(lastLine(stderr)),
 		OutOfMemory: isException(lastLine(stderr), "MemoryError"),
 		DiskFull:    diskFull(stderr) || strings.Contains(stderr, "[Errno 122]"), // EDQUOT
-		NoProcesses: strings.Contains(stderr, "can't start new thread") || strings.Contains(stderr, "BlockingIOError: [Errno 11]"),
+		// Files that do not block fail with the same number.
+		NoProcesses: strings.Contains(stderr, "can't start new thread") || strings.Contains(stderr, "BlockingIOError: [Errno 11]") && strings.Contains(stderr, "fork"),
 	}
 	if details, ok := pythonSyntaxError(stderr); ok {
 		d.SyntaxError = true

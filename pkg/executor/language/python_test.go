@@ -201,7 +201,7 @@ func TestPythonDiagnose(t *testing.T) {
 		{"memory with words", code("raise MemoryError('x')"), Diagnosis{Reason: "MemoryError: x", OutOfMemory: true}, ""},
 		{"disk", code("raise OSError(28, 'No space left on device')"), Diagnosis{Reason: "OSError: [Errno 28] No space left on device", DiskFull: true}, ""},
 		{"threads", code(`raise RuntimeError("can't start new thread")`), Diagnosis{Reason: "RuntimeError: can't start new thread", NoProcesses: true}, ""},
-		{"fork", code("raise BlockingIOError(11, 'Resource temporarily unavailable')"), Diagnosis{Reason: "BlockingIOError: [Errno 11] Resource temporarily unavailable", NoProcesses: true}, ""},
+		{"fork", code("def fork(): raise BlockingIOError(11, 'Resource temporarily unavailable')\nfork()"), Diagnosis{Reason: "BlockingIOError: [Errno 11] Resource temporarily unavailable", NoProcesses: true}, ""},
 		{"silent", code("import os; os._exit(3)"), Diagnosis{}, ""},
 	}
 	for _, tc := range oldestAndNewest(t, newPython()) {

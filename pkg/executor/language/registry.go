@@ -54,14 +54,14 @@ func firstOf(meant func(Info) bool, lists ...func() []Language) (Language, bool)
 	return nil, false
 }
 
-// unknownLanguage names the languages that a name may be a slip of.
+// unknownLanguage names the languages that a name may be a slip of, and all.
 func unknownLanguage(name string) error {
-	var names []string
+	var names, known []string
 	for _, lang := range All() {
-		names = append(names, lang.Info().Name)
-		names = append(names, lang.Info().Aliases...)
+		known = append(known, lang.Info().Name)
+		names = append(append(names, lang.Info().Name), lang.Info().Aliases...)
 	}
-	const all = "sandbox-run languages lists all"
+	all := "there are " + strings.Join(known, ", ")
 	switch near := nearest.Words(name, names); {
 	case name == "":
 		return fmt.Errorf("the language is missing; %s", all)

@@ -31,7 +31,7 @@ func TestLookupErrors(t *testing.T) {
 		{"pyhton", `did you mean python`},
 		{"javscript", `did you mean javascript`},
 		{"javas", "did you mean java"},
-		{"cobol", `there is no language "cobol"; sandbox-run languages lists all`},
+		{"cobol", `there is no language "cobol"; there are go, python, `},
 		{"", "the language is missing"},
 		{"python@", "no version after the @"},
 		{strings.Repeat("é", 5000), "…"},

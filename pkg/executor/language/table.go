@@ -263,11 +263,15 @@ func matching(patterns []string) []string {
 	return names
 }
 
+// noProcesses is what runtimes say of a fork or a thread that was refused, the last one in C++; files
+// that do not block fail with the same words.
+var noProcesses = regexp.MustCompile(`(?i)(?:fork|thread|clone|spawn|process|what\(\):).*resource temporarily unavailable`)
+
 func (l tableLanguage) Diagnose(phase, stderr string) Diagnosis {
 	d := Diagnosis{
 		Reason:      shorten(lastLine(stderr)),
 		DiskFull:    diskFull(stderr),
-		NoProcesses: strings.Contains(stderr, "Resource temporarily unavailable"),
+		NoProcesses: noProcesses.MatchString(stderr),
 	}
 	patterns := l.entry.Diagnose.Run
 	if phase == "compile" {

@@ -119,13 +119,16 @@ type processMessage struct {
 		Start *struct {
 			PID uint32 `json:"pid"`
 		} `json:"start"`
-		Data *struct {
-			Stdout []byte `json:"stdout"`
-			Stderr []byte `json:"stderr"`
-			PTY    []byte `json:"pty"`
-		} `json:"data"`
-		End *endEvent `json:"end"`
+		Data *dataEvent `json:"data"`
+		End  *endEvent  `json:"end"`
 	} `json:"event"`
+}
+
+// dataEvent is output.
+type dataEvent struct {
+	Stdout []byte `json:"stdout"`
+	Stderr []byte `json:"stderr"`
+	PTY    []byte `json:"pty"`
 }
 
 // endEvent is how a process ended, in the words of Go's os.ProcessState.

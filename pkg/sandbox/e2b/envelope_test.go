@@ -30,7 +30,7 @@ func TestMessages(t *testing.T) {
 		"flags":               {[]byte{1, 0, 0, 0, 0}, "|E2B: test: a message has the flags 0x1, which were not asked for"},
 		"too long":            {[]byte{0, 0x7f, 0, 0, 0}, "|E2B: test: a message of 2130706432 bytes is larger than any that envd sends"},
 		"no JSON":             {message("<html>"), "|E2B: test: a message of the stream cannot be read: invalid character '<' looking for beginning of value"},
-		"a wrong type":        {message(`{"event":{"data":{"stdout":7}}}`), "|E2B: test: a message of the stream cannot be read: json: cannot unmarshal number into Go struct field .event.data.stdout of type []uint8"},
+		"a wrong type":        {message(`{"event":{"data":{"stdout":7}}}`), "|E2B: test: a message of the stream cannot be read: json: cannot unmarshal number into Go struct field dataEvent.event.data.stdout of type []uint8"},
 		"a bad end":           {end("x"), "|E2B: test: the end of the stream cannot be read"},
 	} {
 		var out strings.Builder

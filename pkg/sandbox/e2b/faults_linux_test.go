@@ -155,17 +155,49 @@ func TestBrokenStreams(t *testing.T) {
 	}
 }
 
+// begun sends what a program's stream begins with, and returns what sends more.
+func begun(w httpWriter) (send func(message string)) {
+	send = func(message string) {
+		_, _ = w.Write(append([]byte{0, 0, 0, 0, byte(len(message))}, message...))
+		_ = http.NewResponseController(w).Flush()
+	}
+	send(`{"event":{"start":{"pid":4000000}}}`)
+	send(`{"event":{"data":{"stderr":"Kwo="}}}`)
+	return send
+}
+
+// A stream that goes on to carry output when its program was killed is cut off as well.
+func TestOutputWithoutEnd(t *testing.T) {
+	s, rt, c := start(t, small)
+	e2b.SetLate(rt, 200*time.Millisecond)
+	s.Fail(e2btest.On("POST", "/process.Process/Start", 1, func(w httpWriter, r *httpRequest, _ httpHandler) bool {
+		send := begun(w)
+		for r.Context().Err() == nil {
+			send(`{"event":{"data":{"stdout":"Kwo="}}}`)
+			time.Sleep(10 * time.Millisecond)
+		}
+		return true
+	}))
+	p := shell("sleep 1000")
+	p.Stdout = io.Discard
+	running, err := c.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := running.Kill(); err != nil {
+		t.Error(err)
+	}
+	if _, err := running.Wait(); !errors.As(err, new(*e2b.TransientError)) || !strings.Contains(err.Error(), "goes on") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A stream that falls silent, and one that goes on for ever behind the end of
 // everything, are both cut off.
 func TestStreamsWithoutEnd(t *testing.T) {
 	s, rt, c := start(t, small)
 	forever := func(w httpWriter, r *httpRequest, _ httpHandler) bool {
-		send := func(message string) {
-			_, _ = w.Write(append([]byte{0, 0, 0, 0, byte(len(message))}, message...))
-			_ = http.NewResponseController(w).Flush()
-		}
-		send(`{"event":{"start":{"pid":4000000}}}`)
-		send(`{"event":{"data":{"stderr":"Kwo="}}}`)
+		send := begun(w)
 		for r.Context().Err() == nil {
 			send(`{"event":{"keepalive":{}}}`)
 			time.Sleep(10 * time.Millisecond)

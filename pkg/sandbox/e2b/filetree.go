@@ -294,21 +294,31 @@ func (t *fileTree) Open(name string) (sandbox.File, error) {
 		return nil, err
 	}
 	e.Name = path.Base(name)
-	body := &moving{resp.Body, cancel, t.c.rt.client.options.RequestTimeout}
+	body := &moving{ReadCloser: resp.Body, cancel: cancel, slow: t.c.rt.client.options.RequestTimeout}
 	return &file{entry: e, left: int64(e.Size), body: body}, nil
 }
 
-// moving is a body that may take as long as it likes, if each read makes it move.
+// moving is a body that may take as long as it likes, if only it moves.
 type moving struct {
 	io.ReadCloser
 	cancel context.CancelCauseFunc
-	slow   time.Duration // for one read
+	slow   time.Duration // for movesBytes
+	waited time.Duration // for those that are coming
+	came   int           // of them
 }
 
+// movesBytes have to come in the time of one request.
+const movesBytes = 64 << 10
+
 func (m *moving) Read(p []byte) (int, error) {
-	stuck := time.AfterFunc(m.slow, func() { m.cancel(errSlow) })
-	defer stuck.Stop()
-	return m.ReadCloser.Read(p)
+	since, stuck := time.Now(), time.AfterFunc(m.slow-m.waited, func() { m.cancel(errSlow) })
+	n, err := m.ReadCloser.Read(p)
+	stuck.Stop()
+	m.waited += time.Since(since)
+	if m.came += n; m.came >= movesBytes {
+		m.came, m.waited = 0, 0
+	}
+	return n, err
 }
 
 func (m *moving) Close() error {
@@ -428,7 +438,7 @@ func (t *fileTree) list(dir string, visit func(entry) error) error {
 	case err != nil:
 		return err
 	}
-	list := &moving{resp.Body, cancel, t.c.rt.client.options.RequestTimeout}
+	list := &moving{ReadCloser: resp.Body, cancel: cancel, slow: t.c.rt.client.options.RequestTimeout}
 	defer func() { _ = list.Close() }()
 	return decodeList(io.LimitReader(list, maxListBytes), visit)
 }

@@ -40,6 +40,7 @@ type process struct {
 	writeErr error
 
 	killing sync.WaitGroup // kills for an error of a writer
+	killed  atomic.Pointer[time.Time]
 }
 
 // Start implements [sandbox.Container].
@@ -148,6 +149,8 @@ func (pr *process) launch(ctx context.Context) (err error) {
 	}
 	pr.c.occupy(pr)
 	go pr.readAll()
+	mute := time.AfterFunc(pr.c.rt.idle, func() { pr.cancel(errSilent) }) // whatever else comes
+	defer mute.Stop()
 	select {
 	case err = <-pr.startup:
 		if err != nil { // then the launcher ends, too
@@ -270,6 +273,7 @@ func (pr *process) finish() {
 		pr.sweep()
 	}
 	pr.dead.Store(true)
+	pr.hurry()
 	<-pr.read
 	pr.killing.Wait()
 	pr.cancel(nil)
@@ -325,7 +329,15 @@ func (pr *process) Kill() error {
 	if pr.Ended() || isDone(pr.c.alive.Done()) {
 		return nil
 	}
+	defer pr.hurry()
 	return pr.c.sweepOrBreak()
+}
+
+// hurry bounds how long the stream of a program may go on that has ended: whoever waits for the run
+// would wait for ever.
+func (pr *process) hurry() {
+	now := time.Now()
+	pr.killed.CompareAndSwap(nil, &now)
 }
 
 // Metrics implements [sandbox.Running].

@@ -22,8 +22,12 @@ const (
 	maxHeldBytes = 1 << 20
 )
 
-// maxLate is how many keep-alives a stream may have when everything is dead.
-const maxLate = 3
+// maxLate is how many keep-alives a stream may have when everything is dead, and maxLateBytes what
+// may come of what was written before: pipes and connections hold far less.
+const (
+	maxLate      = 3
+	maxLateBytes = 64 << 20
+)
 
 // readAll reads the stream to its end. While a writer blocks nothing is read, so
 // the connection fills, then envd's pipe, and the program waits.
@@ -34,12 +38,15 @@ func (pr *process) readAll() {
 	for {
 		silent := time.AfterFunc(pr.c.rt.idle, func() { pr.cancel(errSilent) })
 		var m processMessage
+		since := time.Now()
 		err := pr.stream.next(&m)
 		silent.Stop()
 		switch event := m.Event; {
 		case err != nil:
 			pr.readErr = pr.broken(err)
 			return
+		case event.End == nil && in.goesOn(since, event.Data):
+			in.err = errGoesOn
 		case event.Start != nil:
 			pr.mu.Lock()
 			pr.pid = event.Start.PID
@@ -51,7 +58,7 @@ func (pr *process) readAll() {
 			return
 		case pr.dead.Load(): // a keep-alive of nobody
 			if in.late++; in.late > maxLate {
-				in.err = &TransientError{Op: "follow the process", Err: errors.New("everything is dead, but the stream goes on")}
+				in.err = errGoesOn
 			}
 		}
 		if in.err != nil {
@@ -60,6 +67,8 @@ func (pr *process) readAll() {
 		}
 	}
 }
+
+var errGoesOn = &TransientError{Op: "follow the process", Err: errors.New("everything is dead, but the stream goes on")}
 
 var errSilent = errors.New("the stream of the process fell silent: not even a keep-alive came")
 
@@ -88,8 +97,27 @@ type intake struct {
 	stdout, stderr io.Writer
 	started        bool
 	line, held     []byte
-	late           int
+	late           int           // keep-alives
+	waited         time.Duration // since the program was killed
+	came           int           // bytes since then
 	err            error
+}
+
+// goesOn tells whether too much has come since the program was killed, or has been waited for for
+// too long, whatever it was. A slow reader of ours is none of the service's.
+func (in *intake) goesOn(since time.Time, data *dataEvent) bool {
+	killed := in.pr.killed.Load()
+	if killed == nil {
+		return false
+	}
+	if since.Before(*killed) {
+		since = *killed
+	}
+	in.waited += time.Since(since)
+	if data != nil {
+		in.came += len(data.Stdout) + len(data.Stderr) + len(data.PTY)
+	}
+	return in.waited > in.pr.c.rt.late || in.came > maxLateBytes
 }
 
 func (in *intake) take(stdout, stderr, pty []byte) {

@@ -162,6 +162,9 @@ func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
 		return err
 	}
 	exit.ProcessDenials = s.ProcessesDenied.Value
+	if p := s.ProcessesPeak; p.Known() && p.Value < g.limits.Processes {
+		exit.ProcessDenials = 0 // a limit above: it is counted where the fork was tried
+	}
 	if s.OOMKills.Value > 0 {
 		exit.OOMKills = s.OOMKills.Value
 		exit.HostOOM = !s.MemoryAtLimit

@@ -296,7 +296,7 @@ func (c *container) startError(p sandbox.Process, err error) error {
 	}
 	switch step.Step {
 	case spawn.ExecStep:
-		if scarce(step.Errno) {
+		if step.Scarce() {
 			break
 		}
 		return &sandbox.StartError{Program: p.Args[0], Err: c.execError(p.Args[0], step.Errno)}
@@ -304,15 +304,6 @@ func (c *container) startError(p sandbox.Process, err error) error {
 		return &sandbox.StartError{Program: p.Args[0], Err: fmt.Errorf("the working directory %s: %w", p.Dir, step.Errno)}
 	}
 	return fmt.Errorf("start %s: %w", p.Args[0], err)
-}
-
-// scarce tells an errno of execve that is about this host and not about the program.
-func scarce(errno unix.Errno) bool {
-	switch errno {
-	case unix.EAGAIN, unix.EIO, unix.EMFILE, unix.ENFILE, unix.ENOMEM:
-		return true
-	}
-	return false
 }
 
 // execError adds to EACCES what stands behind it in a container without a root of

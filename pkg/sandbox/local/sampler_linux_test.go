@@ -40,6 +40,35 @@ time.sleep(20)`
 	}
 }
 
+// What processes share counts once: a fork is no allocation.
+func TestSharedMemoryCountsOnce(t *testing.T) {
+	c := restrictedDisk(t, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: diskLimit, Inodes: 2000}})
+	const script = `
+import os, time
+mine = b"x" * (60 << 20)
+for _ in range(4):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        os._exit(0)
+for _ in range(4): os.wait()
+print("done")`
+	out := new(bytes.Buffer)
+	running, err := c.Start(t.Context(), sandbox.Process{
+		Args: []string{"/usr/bin/python3", "-S", "-c", script}, Stdout: out, Stderr: out,
+		Limits: sandbox.Limits{MemoryBytes: 120 << 20, Processes: 100},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := running.Wait()
+	if err != nil || end.MemoryKill || out.String() != "done\n" {
+		t.Errorf("%+v, %v, said %q", end, err, out)
+	}
+	if p := end.Metrics.MemoryPeakBytes; p == nil || *p < 60<<20 || *p > 120<<20 {
+		t.Errorf("peak %v", p)
+	}
+}
+
 // A child of vfork has its parent's memory, which counts once. A program that makes
 // up such a family has no more than half of its memory overlooked.
 func TestBorrowedBytes(t *testing.T) {

@@ -147,6 +147,7 @@ func (e *endpoint) refused(resp *http.Response) error {
 		Error *tunnel.Error `json:"error"`
 	}
 	if json.Unmarshal(text, &p) == nil && p.Error != nil {
+		p.Error.Rewrite(e.key.Scrub)
 		return p.Error.Err()
 	}
 	reason := tunnel.Clean(e.key.Scrub(p.Detail))

@@ -31,7 +31,7 @@ func dial(t *testing.T, f *far) (*tunnel.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := tunnel.Near(t.Context(), conn)
+	s := tunnel.Near(t.Context(), conn, nil)
 	t.Cleanup(s.Close)
 	return s, nil
 }
@@ -252,6 +252,55 @@ func TestNobodyTakesTheOutput(t *testing.T) {
 	f.Wait(t.Context())
 	if load := f.Ledger.Load(); load.Running != 0 || load.MemoryBytes != 0 {
 		t.Errorf("the ledger holds %+v", load)
+	}
+}
+
+// A key that is revoked has no container any more, whether it does something there or not.
+func TestRevokedKeyHasNoContainer(t *testing.T) {
+	f := serve(t, func(o *server.Options) { o.Containers.Look = 10 * time.Millisecond })
+	s := must(dial(t, f))
+	if _, err := s.Do(t.Context(), creation(t)); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := f.store.Keys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range keys {
+		if err := f.keys.Revoke(t.Context(), k.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.known.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	hungUp(t, "a key that was revoked", s)
+}
+
+// Who lets a container do something now and then does not keep it for ever.
+func TestNoContainerIsForEver(t *testing.T) {
+	f := serve(t, func(o *server.Options) { o.Containers.Life = 3 * time.Second })
+	s := must(dial(t, f))
+	if _, err := s.Do(t.Context(), creation(t)); err != nil {
+		t.Fatal(err)
+	}
+	for s.Err() == nil {
+		_, _ = s.Do(t.Context(), tunnel.Request{Op: tunnel.OpUsage, Dir: sandbox.WorkspaceDir})
+	}
+	hungUp(t, "an old container", s)
+}
+
+// The host's disk is nobody's workspace who has a container here.
+func TestNoWorkspaceOnDisk(t *testing.T) {
+	f := serve(t)
+	rt := opened(t, remote.Options{}, f)
+	if caps, err := rt.Probe(t.Context()); err != nil || caps.WorkspaceOnDisk {
+		t.Errorf("%+v, %v", caps, err)
+	}
+	spec := small
+	spec.WorkspaceOnDisk = true
+	if _, err := rt.Create(t.Context(), spec); !errors.As(err, new(*sandbox.UnsupportedError)) {
+		t.Error(err)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/alive"
@@ -140,20 +142,42 @@ func (r *Runtime) Keep(ctx context.Context, spec sandbox.Spec, dir sandbox.KeptD
 		if sent {
 			return &refusal{reason: "not tried: what is to be kept was sent already", again: true}
 		}
-		body := &once{Reader: content, begun: &sent}
-		return e.do(ctx, e.slow, http.MethodPut, keptPath(dir.Name), r.keptQuery(spec), body, &struct{}{})
+		body := &once{from: content}
+		err := e.do(ctx, e.slow, http.MethodPut, keptPath(dir.Name), r.keptQuery(spec), body, &struct{}{})
+		sent = body.end()
+		return err
 	})
 }
 
-// once notes that something was read.
+// once is a body that is read by one request alone, which may go on to read it after its answer.
 type once struct {
-	io.Reader
-	begun *bool
+	from  io.Reader
+	begun atomic.Bool
+
+	mu    sync.Mutex
+	ended bool
 }
 
 func (o *once) Read(p []byte) (int, error) {
-	*o.begun = true
-	return o.Reader.Read(p)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended {
+		return 0, net.ErrClosed
+	}
+	o.begun.Store(true)
+	return o.from.Read(p)
+}
+
+// end has nobody read on, and tells whether somebody has. What was begun is of no use to anybody
+// else, and who reads it may be waiting for it.
+func (o *once) end() bool {
+	if c, ok := o.from.(io.Closer); ok && o.begun.Load() {
+		_ = c.Close()
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+	return o.begun.Load()
 }
 
 func keptPath(name string) string { return "v1/runtime/kept/" + url.PathEscape(name) }
@@ -199,7 +223,7 @@ func (r *Runtime) create(ctx context.Context, e *endpoint, spec sandbox.Spec, wi
 		return nil, err
 	}
 	c := &container{runtime: r, endpoint: e, id: runtimeName + "-" + rand.Text(), spec: spec}
-	c.session = tunnel.Near(r.ctx, conn)
+	c.session = tunnel.Near(r.ctx, conn, e.key.Scrub)
 	answer, err := c.session.Do(ctx, tunnel.Request{Op: tunnel.OpCreate, Spec: wire})
 	switch {
 	case err != nil && c.session.Err() != nil && ctx.Err() == nil:
