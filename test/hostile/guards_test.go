@@ -160,6 +160,7 @@ func rules() (list []mutation) {
 		{"files of memory*", "restricted", []string{"A11-ipc"}},
 		{"leases and notifications*", "restricted", []string{"D32-leases", "D31-watches"}},
 		{"servers would be on the host's network", "restricted", []string{"F01-servers-of-the-host"}},
+		{"a socket that is to be told*", "restricted", []string{"F01-servers-of-the-host"}},
 		{"a way to connect that nobody watches", "restricted", []string{"F01-servers-of-the-host"}},
 		{"files that run as their owner*", "restricted", []string{"E09-attributes-outside"}},
 		{"files that Landlock closes*", "restricted", []string{"E09-attributes-outside"}},
