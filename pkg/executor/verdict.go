@@ -90,7 +90,8 @@ func (ph *phase) kernelSays(out sandbox.Outcome) (verdict, bool) {
 	case out.OOMKills > 0:
 		return ph.limited(api.StatusMemoryLimit, ph.memoryMessage(), api.LimitHit{
 			Name: api.LimitMemory, Limit: float64(ph.limits.MemoryBytes), Observed: ph.peak(out), Unit: "bytes", Source: api.SourceKernel}), true
-	case out.Cause == sandbox.CauseCPUTime, ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime:
+	case out.Cause == sandbox.CauseCPUTime,
+		ph.limits.CPUTime > 0 && cpu >= ph.limits.CPUTime && (out.Cause == sandbox.CauseNone || out.Signal == sigXCPU): // and not in the grace of another end
 		seconds, source := ph.limits.CPUTime.Seconds(), api.SourceKernel
 		if _, grouped := strings.CutPrefix(out.Metrics.Sources["cpu_time_s"], "cgroup"); out.Cause == sandbox.CauseCPUTime && !grouped {
 			source = api.SourceSampled

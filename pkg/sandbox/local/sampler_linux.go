@@ -36,10 +36,8 @@ type sampler struct {
 
 	peakBytes, peakProcesses int64
 	killed                   bool
-	owned                    int64     // at the last look at what the tree shares
-	rest                     time.Time // until the next one
-	blind                    int       // samples in a row in which nothing could be read
-	err                      error     // why the tree was ended without being over its limit
+	blind                    int   // samples in a row in which nothing could be read
+	err                      error // why the tree was ended without being over its limit
 }
 
 // maxBlind is how many samples in a row may read nothing, as when descriptors are short, or not
@@ -104,8 +102,8 @@ func (s *sampler) run() {
 
 func (s *sampler) sample() {
 	total, processes, why := s.bytes()
-	if s.limit > 0 && total > s.limit && s.group == nil {
-		total = s.own()
+	for looks := 0; s.limit > 0 && total > s.limit && s.group == nil && looks < sureLooks; looks++ {
+		total = s.ownBytes()
 	}
 	if s.limit > 0 {
 		held, unknown := s.tcp.bytes(s.limit - total)
@@ -167,45 +165,11 @@ func (s *sampler) bytes() (total, processes int64, more error) {
 // looked at as often where that fails.
 const sureLooks = 5
 
-// restAfter is how many times as long as a look at what programs share the next one waits for, at
-// least: it walks their page tables.
-const restAfter = 10
-
-// own is the memory of a tree that looks larger than its limit, without what its processes share and
-// what is only borrowed. Between two looks it is what the last one found.
-func (s *sampler) own() (total int64) {
-	begun := time.Now()
-	if begun.Before(s.rest) {
-		return s.owned
-	}
-	for range sureLooks {
-		pids, _ := s.tree()
-		total = -borrowedBytes(s.proc, pids)
-		for _, pid := range pids {
-			total += ownBytes(s.proc, pid)
-		}
-		if total <= s.limit {
-			break
-		}
-	}
-	s.owned, s.rest = total, time.Now().Add(restAfter*time.Since(begun))
-	return total
-}
-
-// ownBytes is a process's part of the memory that it has resident: of a page that several have, such
-// as children of fork(2), each has its share (Pss in proc_pid_smaps(5)). What cannot be asked for
-// that counts in full.
-func ownBytes(proc *os.File, pid int) int64 {
-	name := strconv.Itoa(pid)
-	if _, rest, found := bytes.Cut(readAt(proc, name+"/smaps_rollup"), []byte("\nPss:")); found {
-		if fields := bytes.Fields(rest); len(fields) > 0 {
-			if kib, err := strconv.ParseInt(string(fields[0]), 10, 64); err == nil && kib > 0 {
-				return kib << 10
-			}
-		}
-	}
-	total, _ := residentBytes(proc, []int{pid})
-	return total
+// ownBytes looks again, and leaves out what is only borrowed.
+func (s *sampler) ownBytes() int64 {
+	pids, _ := s.tree()
+	total, _ := residentBytes(s.proc, pids)
+	return total - borrowedBytes(s.proc, pids)
 }
 
 // tree lists the programs. It may be called from several goroutines: a directory
@@ -249,25 +213,36 @@ func residentBytes(proc *os.File, pids []int) (total, processes int64) {
 
 // borrowedBytes is the memory of children that vfork(2) has made, as every runtime
 // does to start a program: until they execute it, what they have is their parent's,
-// which waits for them. It believes each parent one child, so that a program that
-// makes this up has its memory counted by half at most, and asks each once, which may
-// have as many threads as it has children.
+// which waits for them. It believes each parent one child, and no child that is such a parent
+// itself, so that a program that makes this up has its memory counted by half at most, and asks
+// each once, which may have as many threads as it has children.
 func borrowedBytes(proc *os.File, pids []int) (total int64) {
-	asked := map[int64]bool{}
+	borrowers := map[int64]string{} // by who lends
 	for _, pid := range pids {
 		name := strconv.Itoa(pid)
 		parent := statFields(readAt(proc, name+"/stat"), 4, 1)
-		if parent == nil || asked[parent[0]] {
+		if parent == nil {
+			continue
+		}
+		if _, asked := borrowers[parent[0]]; asked {
 			continue
 		}
 		lender, own := strconv.FormatInt(parent[0], 10), readAt(proc, name+"/statm")
 		if len(own) == 0 || !bytes.Equal(own, readAt(proc, lender+"/statm")) {
 			continue
 		}
-		asked[parent[0]] = true
+		borrowers[parent[0]] = ""
 		if waits(proc, lender) {
-			total += ownBytes(proc, pid)
+			borrowers[parent[0]] = name
 		}
+	}
+	for _, name := range borrowers {
+		pid, err := strconv.ParseInt(name, 10, 64)
+		if err != nil || borrowers[pid] != "" {
+			continue
+		}
+		pages, _ := residentPages(proc, name)
+		total += pages * int64(os.Getpagesize())
 	}
 	return total
 }

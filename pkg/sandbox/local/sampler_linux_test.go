@@ -40,35 +40,6 @@ time.sleep(20)`
 	}
 }
 
-// What processes share counts once: a fork is no allocation.
-func TestSharedMemoryCountsOnce(t *testing.T) {
-	c := restrictedDisk(t, sandbox.Spec{Disk: sandbox.DiskLimit{Bytes: diskLimit, Inodes: 2000}})
-	const script = `
-import os, time
-mine = b"x" * (60 << 20)
-for _ in range(4):
-    if os.fork() == 0:
-        time.sleep(0.5)
-        os._exit(0)
-for _ in range(4): os.wait()
-print("done")`
-	out := new(bytes.Buffer)
-	running, err := c.Start(t.Context(), sandbox.Process{
-		Args: []string{"/usr/bin/python3", "-S", "-c", script}, Stdout: out, Stderr: out,
-		Limits: sandbox.Limits{MemoryBytes: 120 << 20, Processes: 100},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := running.Wait()
-	if err != nil || end.MemoryKill || out.String() != "done\n" {
-		t.Errorf("%+v, %v, said %q", end, err, out)
-	}
-	if p := end.Metrics.MemoryPeakBytes; p == nil || *p < 60<<20 || *p > 120<<20 {
-		t.Errorf("peak %v", p)
-	}
-}
-
 // A child of vfork has its parent's memory, which counts once. A program that makes
 // up such a family has no more than half of its memory overlooked.
 func TestBorrowedBytes(t *testing.T) {
@@ -85,6 +56,8 @@ func TestBorrowedBytes(t *testing.T) {
 		"it has executed":  {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 6 1", "3 (a) R 2", "3 (a) R 2"}}, 0},
 		"two children": {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 7 1", "3 (a) R 2", "3 (a) R 2"},
 			4: {"9 7 1", "4 (a) R 2", "4 (a) R 2"}}, 7},
+		"a chain": {map[int]seen{2: {"9 7 1", "2 (a) D 1", "2 (a) D 1"}, 3: {"9 7 1", "3 (a) D 2", "3 (a) D 2"},
+			4: {"9 7 1", "4 (a) D 3", "4 (a) D 3"}, 5: {"9 7 1", "5 (a) R 4", "5 (a) R 4"}}, 7},
 		"gone": {map[int]seen{2: {"", "", ""}, 3: {"", "3 (a) R 2", ""}}, 0},
 	} {
 		files := map[string]string{}
