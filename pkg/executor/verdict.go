@@ -200,9 +200,10 @@ func (ph *phase) failed(out sandbox.Outcome, said language.Diagnosis) verdict {
 		return verdict{status: api.StatusCompileError, message: title + " syntax error: " + ph.reason(reason, out)}
 	case said.SyntaxError:
 		return verdict{status: api.StatusCompileError, message: title + " compile error: " + ph.reason(reason, out)}
-	case out.Signal != 0 && (reason == "" || reason == lastLine(ph.lastWords())): // which may be of anything
-		return verdict{status: api.StatusSignaled, message: "Execution failed: ended by " + signalName(out.Signal)}
 	case out.Signal != 0:
+		if reason == "" || reason == lastLine(ph.lastWords()) { // which may be of anything
+			reason = "ended by " + signalName(out.Signal)
+		}
 		return verdict{status: api.StatusSignaled, message: "Execution failed: " + reason}
 	}
 	return verdict{status: api.StatusRuntimeError, message: "Execution failed: " + ph.reason(reason, out)}

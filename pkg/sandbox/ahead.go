@@ -397,15 +397,15 @@ func (m Metrics) without(before Metrics) Metrics {
 	m = m.since(before)
 	m.IOReadBytes, m.IOWriteBytes = less(m.IOReadBytes, before.IOReadBytes), less(m.IOWriteBytes, before.IOWriteBytes)
 	m.PageFaults, m.ContextSwitches = less(m.PageFaults, before.PageFaults), less(m.ContextSwitches, before.ContextSwitches)
-	m.MemoryPeakBytes, m.ProcessesPeak = m.MemoryBytes, m.Processes
 	m.Sources = maps.Clone(m.Sources)
-	delete(m.Sources, "memory_peak_bytes")
-	delete(m.Sources, "processes_peak")
-	for name, n := range map[string]*int64{"memory_peak_bytes": m.MemoryPeakBytes, "processes_peak": m.ProcessesPeak} {
-		if n != nil && m.Sources != nil {
+	seen := func(name string, now *int64) *int64 {
+		delete(m.Sources, name)
+		if now != nil && m.Sources != nil {
 			m.Sources[name] = "runtime" // which has looked now
 		}
+		return now
 	}
+	m.MemoryPeakBytes, m.ProcessesPeak = seen("memory_peak_bytes", m.MemoryBytes), seen("processes_peak", m.Processes)
 	return m
 }
 
