@@ -37,4 +37,5 @@ if [[ ,$types, = *,docker,* ]]; then
 fi
 # What a journal has is of the same server still when what was committed is none of it.
 export GOFLAGS="${GOFLAGS-} -buildvcs=false"
-go test -count=1 -timeout 180m ./test/hostile -all -path "$reach" -types "$types" "$@"
+# Verbose, since what is not as it should be is told at once then, and not after hours.
+go test -count=1 -v -timeout 180m ./test/hostile -all -path "$reach" -types "$types" "$@"

@@ -12,7 +12,7 @@ func diagnoseNode(stderr string) Diagnosis {
 	d := Diagnosis{
 		Reason:      nodeReason(stderr),
 		DiskFull:    diskFull(stderr) || strings.Contains(stderr, "ENOSPC") || strings.Contains(stderr, "EDQUOT"),
-		NoProcesses: regexp.MustCompile(`(?i)(?:spawn|fork|worker|thread).*EAGAIN`).MatchString(stderr), // and no file that does not block
+		NoProcesses: regexp.MustCompile(`(?i)(?:spawn|fork|worker|thread).*EAGAIN|ERR_WORKER_INIT_FAILED`).MatchString(stderr), // and no file that does not block
 		SyntaxError: isNodeSyntaxError(stderr),
 	}
 	fatal := regexp.MustCompile(`(?m)^(?:# )?(?:FATAL ERROR: .* out of memory|Fatal .*out of memory.*)$`)

@@ -13,7 +13,7 @@ func (python) Diagnose(_ string, stderr string) Diagnosis {
 		OutOfMemory: isException(lastLine(stderr), "MemoryError"),
 		DiskFull:    diskFull(stderr) || strings.Contains(stderr, "[Errno 122]"), // EDQUOT
 		// Files that do not block fail with the same number.
-		NoProcesses: strings.Contains(stderr, "can't start new thread") || strings.Contains(stderr, "BlockingIOError: [Errno 11]") && strings.Contains(stderr, "fork"),
+		NoProcesses: strings.Contains(stderr, "can't start new thread") || strings.Contains(stderr, "BlockingIOError: [Errno 11]") && (strings.Contains(stderr, "fork") || strings.Contains(stderr, "spawn")),
 	}
 	if details, ok := pythonSyntaxError(stderr); ok {
 		d.SyntaxError = true

@@ -197,7 +197,7 @@ func javacArgs(tc Toolchain, project javaProject, res Resources) []string {
 // so that resources beside the sources are found, and before it what Maven would
 // have copied to the classes.
 func javaArgs(tc Toolchain, project javaProject, class string, res Resources) []string {
-	args := append([]string{tc.Program}, jvmFlags(res.MemoryBytes, res.CPUs)...)
+	args := slices.Concat([]string{tc.Program}, jvmFlags(res.MemoryBytes, res.CPUs), jvmWords)
 	if project.preview() {
 		args = append(args, previewFlag)
 	}

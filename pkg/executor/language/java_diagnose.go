@@ -16,7 +16,7 @@ func (javaLanguage) Diagnose(phase, stderr string) Diagnosis {
 		line = strings.TrimRight(line, "\r\n")
 		lines = append(lines, line)
 		switch {
-		case strings.Contains(line, "unable to create native thread"),
+		case strings.Contains(line, "unable to create native thread"), strings.Contains(line, "pthread_create failed (EAGAIN)"),
 			strings.HasPrefix(line, "java.io.IOException: Cannot run program") && strings.Contains(line, "error=11,"):
 			d.NoProcesses = true
 		case isJavaOutOfMemory(line):
@@ -49,6 +49,8 @@ func javaException(lines []string) string {
 	for i, line := range lines {
 		followed := i+1 < len(lines) && strings.HasPrefix(lines[i+1], "\tat ")
 		switch {
+		case line == "Error occurred during initialization of VM" && i+1 < len(lines):
+			launcher = lines[i+1]
 		case strings.HasPrefix(line, `Exception in thread "`):
 			uncaught = line
 		case strings.HasPrefix(line, "Caused by: "):

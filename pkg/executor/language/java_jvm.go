@@ -40,6 +40,10 @@ func jvmFlags(memoryBytes int64, cpus float64) []string {
 	return flags
 }
 
+// jvmWords has a virtual machine say on standard error what it says itself: that it cannot start,
+// that it warns, how it dies. Standard output is the program's.
+var jvmWords = []string{"-XX:+DisplayVMOutputToStderr", "-Xlog:disable", "-Xlog:all=warning:stderr"}
+
 // serverMemory is where HotSpot itself turns from the serial collector to G1
 // (is_server_class_machine), by the memory that it believes to have.
 const serverMemory = 1792 * mib

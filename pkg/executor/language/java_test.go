@@ -3,6 +3,7 @@ package language
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -197,6 +198,8 @@ func TestJavaDiagnose(t *testing.T) {
 			Diagnosis{Reason: "java.lang.OutOfMemoryError: Java heap space", OutOfMemory: true}},
 		{"no threads", "run", "Exception in thread \"main\" java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process/resource limits reached\n\tat X\n",
 			Diagnosis{Reason: `Exception in thread "main" java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process/resource limits reached`, NoProcesses: true}},
+		{"no thread to begin with", "run", "[0.022s][warning][os,thread] Failed to start thread \"VM Thread\" - pthread_create failed (EAGAIN) for attributes: detached.\nError occurred during initialization of VM\nCannot create VM thread. Out of system resources.\n",
+			Diagnosis{Reason: "Cannot create VM thread. Out of system resources.", NoProcesses: true}},
 		{"words about memory are no verdict", "run", "I survived java.lang.OutOfMemoryError\n", Diagnosis{}},
 		{"own stack trace", "run", "java.io.IOException: bad\n\tat A.f(A.java:2)\n\tat A.main(A.java:1)\n",
 			Diagnosis{Reason: "java.io.IOException: bad"}},
@@ -236,6 +239,19 @@ func TestJVMFlags(t *testing.T) {
 	} {
 		if got := jvmFlags(c.memory, c.cpus); slices.Contains(got, c.want) != c.has {
 			t.Errorf("%d bytes, %v CPUs: %v, want %s: %v", c.memory, c.cpus, got, c.want, c.has)
+		}
+	}
+}
+
+// What a virtual machine says before the program begins is no output of the program.
+func TestJVMWords(t *testing.T) {
+	for _, tc := range toolchains(t, newJava()) {
+		cmd := exec.Command(tc.Program, slices.Concat(jvmWords, []string{"-Xmx1k", "-version"})...)
+		var stdout, stderr strings.Builder
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		err := cmd.Run()
+		if reason := newJava().Diagnose("run", stderr.String()).Reason; err == nil || stdout.Len() > 0 || reason != "Too small maximum heap" {
+			t.Errorf("%s: %v, reason %q, stdout %q, stderr %q", tc.Version, err, reason, stdout.String(), stderr.String())
 		}
 	}
 }

@@ -176,6 +176,7 @@ func TestJavaScriptDiagnose(t *testing.T) {
 		{"imported after output", source("", "main.mjs", "console.error('hi'); import('./x.mjs')", "x.mjs", "let x = ;"), Diagnosis{Reason: "SyntaxError: Unexpected token ';'"}},
 		{"disk", code("throw Object.assign(new Error('ENOSPC: no space left on device, write'), {code: 'ENOSPC'})"), Diagnosis{Reason: "Error: ENOSPC: no space left on device, write", DiskFull: true}},
 		{"processes", code("throw new Error('spawn ls EAGAIN')"), Diagnosis{Reason: "Error: spawn ls EAGAIN", NoProcesses: true}},
+		{"a worker", code("throw Object.assign(new Error('EAGAIN'), {code: 'ERR_WORKER_INIT_FAILED'})"), Diagnosis{Reason: "Error: EAGAIN", NoProcesses: true}},
 		{"a file that does not block", code("throw new Error('EAGAIN: resource temporarily unavailable, read')"), Diagnosis{Reason: "Error: EAGAIN: resource temporarily unavailable, read"}},
 		{"silent", code("process.exit(3)"), Diagnosis{}},
 	}

@@ -202,6 +202,7 @@ func TestPythonDiagnose(t *testing.T) {
 		{"disk", code("raise OSError(28, 'No space left on device')"), Diagnosis{Reason: "OSError: [Errno 28] No space left on device", DiskFull: true}, ""},
 		{"threads", code(`raise RuntimeError("can't start new thread")`), Diagnosis{Reason: "RuntimeError: can't start new thread", NoProcesses: true}, ""},
 		{"fork", code("def fork(): raise BlockingIOError(11, 'Resource temporarily unavailable')\nfork()"), Diagnosis{Reason: "BlockingIOError: [Errno 11] Resource temporarily unavailable", NoProcesses: true}, ""},
+		{"spawn", code("def posix_spawn(): raise BlockingIOError(11, 'Resource temporarily unavailable', 'sleep')\nposix_spawn()"), Diagnosis{Reason: "BlockingIOError: [Errno 11] Resource temporarily unavailable: 'sleep'", NoProcesses: true}, ""},
 		{"silent", code("import os; os._exit(3)"), Diagnosis{}, ""},
 	}
 	for _, tc := range oldestAndNewest(t, newPython()) {
