@@ -26,7 +26,7 @@ func compiler(p Process) Exit {
 			return Exit{Code: 99}
 		}
 		time.Sleep(time.Second)
-		said, end := fmt.Sprintf("turn %d of %v", turn, words), fmt.Sprintf("%04x", turn)
+		said, end := fmt.Sprintf("turn %d of %v", turn, words), fmt.Sprintf("%04x", turn%256) // as an exit code is
 		switch words[0] {
 		case "adie":
 			return Exit{Code: 3}
@@ -219,6 +219,59 @@ func TestReturnedContainerIsTheNext(t *testing.T) {
 			t.Errorf("alive: %v", m.Alive())
 		}
 	})
+}
+
+// What has not long to go is followed by one that is new, and is there while that is: who asks for much
+// does not have to wait for the first turns of a new one.
+func TestAgainHasAnHeir(t *testing.T) {
+	for name, every := range map[string]time.Duration{"many turns": 0, "a long time": 20 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := keeps(t, &warmRuntime{program: compiler}, PoolOptions{})
+				m.Prepare(javac(""), 1)
+				time.Sleep(time.Minute)
+				take := func() Container {
+					c, warm, err := m.Take(t.Context(), javac("a"))
+					if err != nil || !warm {
+						t.Fatalf("warm %t: %v", warm, err)
+					}
+					return c
+				}
+				turn := func(c Container) {
+					if _, err := m.Run(t.Context(), c.ID(), Process{Args: []string{"cold"}, Work: &Work{Args: []string{"x"}}, Limits: Limits{MemoryBytes: 64 << 20}}, nil); err != nil {
+						t.Error(err)
+					}
+					if err := m.Return(t.Context(), c.ID()); err != nil {
+						t.Error(err)
+					}
+					time.Sleep(10*time.Millisecond + every)
+				}
+				first := take()
+				turn(first)
+				turns, began := 1, time.Now()
+				next := take()
+				for ; next.ID() == first.ID(); next = take() {
+					if turns++; turns > maxTurns-heirTurns || time.Since(began) > heirAfter {
+						t.Fatalf("nothing follows it after %d turns and %v", turns, time.Since(began))
+					}
+					turn(next)
+				}
+				heir := next
+				for range 50 {
+					turn(next)
+					if next = take(); next.ID() != heir.ID() {
+						t.Fatalf("%s follows %s", next.ID(), heir.ID())
+					}
+					if every > 0 {
+						break
+					}
+				}
+				if old := take(); old.ID() != first.ID() {
+					t.Errorf("beside %s there is %s, and not %s", next.ID(), old.ID(), first.ID())
+				}
+			})
+		})
+	}
 }
 
 // What was told to end is not kept, whether or not it did before it was told.

@@ -21,8 +21,10 @@ const (
 	// busyTakes is how many containers of a class a tenant takes in a second who is to have
 	// an ancestor.
 	busyTakes = 3
-	// ancestorOldest is after what time another one follows it.
+	// ancestorOldest is the most that one forks, and ancestorHeir how long before that another
+	// begins to be made, which follows it: a busy tenant is not to be without.
 	ancestorOldest = time.Minute
+	ancestorHeir   = 10 * time.Second
 	// ancestorPause is how long there is none after one has failed.
 	ancestorPause = time.Minute
 	// ancestorBytes is what one is taken to need.
@@ -74,10 +76,11 @@ func (p *pool) follow(now time.Time) {
 		}
 		l.asked = 0
 		busy := now.Sub(l.busy) < shrinkAfter
-		switch {
-		case l.current != nil && (!busy || now.Sub(l.current.made) > ancestorOldest):
+		if l.current != nil && (!busy || now.Sub(l.current.made) > ancestorOldest) {
 			p.retire(l)
-		case l.current == nil && busy && p.mayDescend(c) && !l.expected && now.After(l.not) && p.mayFound():
+		}
+		old := l.current == nil || now.Sub(l.current.made) > ancestorOldest-ancestorHeir
+		if old && busy && p.mayDescend(c) && !l.expected && now.After(l.not) && p.mayFound(l) {
 			l.expected = true
 			p.founding++
 			p.work.Go(func() { p.found(c) })
@@ -118,10 +121,15 @@ func (p *pool) share(c *class) {
 	})
 }
 
-// mayFound tells whether there is room for one ancestor more. For them nothing else goes.
-func (p *pool) mayFound() bool {
+// mayFound tells whether there is room for one ancestor more, or for one in the place of another.
+// For them nothing else goes.
+func (p *pool) mayFound(l *lineage) bool {
 	containers, bytes := p.used()
-	return !p.closed && p.founding < p.opts.Makers && p.kin() < max(1, p.opts.Containers/ancestorShare) &&
+	kin := p.kin()
+	if l.current != nil {
+		containers, kin = containers-1, kin-1
+	}
+	return !p.closed && p.founding < p.opts.Makers && kin < max(1, p.opts.Containers/ancestorShare) &&
 		containers < p.opts.Containers && bytes+ancestorBytes <= p.opts.MemoryBytes
 }
 
@@ -171,13 +179,17 @@ func (p *pool) found(c *class) {
 	defer p.mu.Unlock()
 	p.founding--
 	l := &c.lineage
-	l.expected, l.current = false, a
+	l.expected = false
 	switch {
 	case errors.Is(err, ErrNoAncestor):
 		l.never = true
 	case err != nil:
 		l.fail()
-	case p.closed || l.never:
+	default:
+		p.retire(l) // the one before
+		l.current = a
+	}
+	if p.closed || l.never {
 		p.retire(l)
 	}
 }

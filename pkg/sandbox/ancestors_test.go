@@ -145,6 +145,36 @@ func TestPoolHasAncestors(t *testing.T) {
 	})
 }
 
+// An ancestor is followed by another before it goes: who asks for much is never without.
+func TestPoolHasHeirs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, ancestral: true, slow: 200 * time.Millisecond}
+		m := keeps(t, rt, PoolOptions{Containers: 4, Makers: 2, Failed: func(err error) { t.Error(err) }})
+		w := python()
+		w.Spec.Tenant, w.Ahead.Ancestor = "a", &Ancestry{Library: "library"}
+		if _, err := m.Create(t.Context(), Spec{Language: "bash", Tenant: "a"}); err != nil { // or else it may have what was made for nobody
+			t.Fatal(err)
+		}
+		began := time.Now()
+		for time.Since(began) < 5*time.Minute {
+			c, _, err := m.Take(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if time.Since(began) > 20*time.Second && !c.(*warmContainer).forked {
+				t.Fatalf("after %v a run has what was not forked", time.Since(began))
+			}
+			if n, _ := rt.kin(); n > 2 {
+				t.Fatalf("%d ancestors", n)
+			}
+			time.Sleep(20 * time.Millisecond)
+			if err := m.Delete(t.Context(), c.ID()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // The first child of an ancestor rehearses. What is not learned by that changes nothing.
 func TestPoolRehearses(t *testing.T) {
 	for _, refuses := range []error{nil, errors.New("no rehearsal")} {

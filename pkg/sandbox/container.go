@@ -102,8 +102,10 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if c := m.TakeReady(wants...); c != nil {
 		return c, true, nil
 	}
-	if made := m.pool.fork(ctx, wants[0]); made != nil {
-		return m.taken(wants[0], made), false, nil
+	for _, w := range wants {
+		if made := m.pool.fork(ctx, w); made != nil {
+			return m.taken(w, made), false, nil
+		}
 	}
 	if ready := m.pool.take(wants, 1); ready != nil {
 		return m.taken(wants[0], ready), true, nil

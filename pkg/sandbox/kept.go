@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
@@ -8,8 +9,11 @@ import (
 
 // How long something is kept that waits again.
 const (
-	// maxTurns is how often it works.
-	maxTurns = 500
+	// maxTurns is how often it works. So often before its end, or so long before it is too old, one
+	// that is new works in its place once, and is quick when it has to be: a compiler is after some turns.
+	maxTurns  = 500
+	heirTurns = 100
+	heirAfter = oldest - time.Minute
 	// keptAfter is how long containers may have been left over before half of them go: a
 	// tenant who comes back within a minute finds one.
 	keptAfter = time.Minute
@@ -19,17 +23,34 @@ const (
 	tidyTimeout = 5 * time.Second
 )
 
-// keptFor takes what has worked for the tenant before, and waits again. The caller holds mu.
+// keptFor takes what has worked for the tenant before, and waits again; once, when that has not long
+// to go, it leaves the turn to what is new, if that is ready. The caller holds mu.
 func (p *pool) keptFor(w Want) *prepared {
 	if w.Ahead == nil || !w.Ahead.Again {
 		return nil
 	}
-	w.kept = true
-	key, ok := w.key()
-	if c := p.classes[key]; ok && c != nil {
-		return p.pop(c)
+	of := w
+	of.kept = true
+	key, ok := of.key()
+	c := p.classes[key]
+	if !ok || c == nil {
+		return nil
 	}
+	kept := p.pop(c)
+	if kept == nil || !kept.leaves() {
+		return kept
+	}
+	if fresh := p.classFor(w); fresh == nil || len(fresh.ready) == 0 {
+		return kept
+	}
+	kept.followed = true
+	c.ready = slices.Insert(c.ready, 0, kept)
 	return nil
+}
+
+// leaves tells whether something kept has not long to go, and nothing new has followed it.
+func (p *prepared) leaves() bool {
+	return !p.followed && (p.turns >= maxTurns-heirTurns || time.Since(p.made) > heirAfter)
 }
 
 // gives tells whether a container may be given back.
@@ -64,7 +85,7 @@ func (p *pool) giveBack(r *prepared, w *waiting, tenant string) bool {
 		used, err := w.running.Metrics() // which is more than when it had done nothing
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		again := &prepared{Container: r.Container, class: r.class, waiting: w, made: r.made, turns: r.turns + 1}
+		again := &prepared{Container: r.Container, class: r.class, waiting: w, made: r.made, turns: r.turns + 1, followed: r.followed}
 		select {
 		case <-ready:
 			if err == nil && !p.closed && again.waits() && p.keepFor(again, tenant, used) {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,8 +13,13 @@ import (
 func TestPoolHasNoneThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := &warmRuntime{}
+		var mu sync.Mutex
 		var failed []error
-		m := keeps(t, rt, PoolOptions{Failed: func(err error) { failed = append(failed, err) }})
+		m := keeps(t, rt, PoolOptions{Failed: func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed = append(failed, err)
+		}})
 		w := Want{Spec: Spec{Language: "go"}}
 		m.Prepare(w, 2)
 		time.Sleep(time.Second)

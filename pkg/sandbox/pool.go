@@ -85,6 +85,7 @@ type prepared struct {
 	// recycles tells that it has something of the container before, or the next may have.
 	recycles bool
 	turns    int         // how often it was given back
+	followed bool        // it has not long to go, and another has worked in its place
 	refill   *time.Timer // of one that is taken
 }
 
@@ -122,7 +123,8 @@ func newPool(rt Runtime, opts PoolOptions) *pool {
 }
 
 // take takes a container that is ready, of the first kind that has one, and notes that the
-// first was wanted, unless it begins with another.
+// first was wanted, unless it begins with another. A kind that nobody has asked for before may not
+// come again: then the last is noted as well, which is more people's.
 func (p *pool) take(wants []Want, begin int) *prepared {
 	if p == nil {
 		return nil
@@ -133,6 +135,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 	if p.closed {
 		return nil
 	}
+	isNew := false // the first kind
 	for i, w := range wants {
 		if i < begin {
 			continue
@@ -145,15 +148,9 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 			continue
 		}
 		c.first = w.First
-		if i == 0 {
-			c.lineage.asked++
-		}
 		ready := p.pop(c)
-		if i == 0 && ready == nil {
-			p.missed(c)
-		}
-		if i == 0 {
-			c.wanted, c.asked = true, true
+		if i == 0 || begin == 0 && isNew && i == len(wants)-1 {
+			isNew = p.note(c, ready != nil) && i == 0
 		}
 		if ready != nil {
 			c.owed++
@@ -166,6 +163,18 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 		}
 	}
 	return nil
+}
+
+// note notes that a container of a class was wanted, and tells whether it was for the first time. The
+// caller holds mu.
+func (p *pool) note(c *class, found bool) (isNew bool) {
+	c.lineage.asked++
+	if !found {
+		p.missed(c)
+	}
+	isNew = !c.wanted
+	c.wanted, c.asked = true, true
+	return isNew
 }
 
 // missed notes that a class had nothing ready. Once is no demand; and where the makers are behind,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,6 +57,60 @@ func TestPoolFollowsTheDemand(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		if rt.count() != 0 || len(m.Ready()) != 0 {
 			t.Errorf("%d are left, ready %v", rt.count(), m.Ready())
+		}
+	})
+}
+
+// Who asks for something else each time has what anything can begin in: ready, or forked for
+// who asks for much.
+func TestPoolOfKindsThatDoNotComeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter, ancestral: true, slow: time.Millisecond}
+		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 2, OneTenant: true})
+		kinds := 0
+		take := func() (*warmContainer, bool) {
+			kinds++
+			named, plain := python(), python()
+			named.Ahead.Files = map[string][]byte{"hook": []byte(strconv.Itoa(kinds))}
+			named.Ahead.Ancestor, plain.Ahead.Ancestor = &Ancestry{Library: "library"}, &Ancestry{Library: "library"}
+			c, warm, err := m.Take(t.Context(), named, plain)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c.(*warmContainer), warm
+		}
+		gone := func(c *warmContainer) {
+			if err := m.Delete(t.Context(), c.ID()); err != nil {
+				t.Error(err)
+			}
+		}
+		for i := range 5 {
+			c, warm := take()
+			if warm != (i > 1) || warm && c.files["hook"] != "wait" {
+				t.Errorf("request %d: warm %t, with %v", i, warm, c.files)
+			}
+			gone(c)
+			time.Sleep(5 * time.Second)
+		}
+		for range 20 {
+			c, _ := take()
+			gone(c)
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		var taken []*warmContainer
+		for range 10 { // more than are ready
+			c, _ := take()
+			if taken = append(taken, c); !c.forked {
+				t.Error("one who asks for much has what was not forked")
+			}
+		}
+		for _, c := range taken {
+			gone(c)
+		}
+		time.Sleep(10 * time.Minute)
+		if n, _ := rt.kin(); n != 0 || rt.count() != 0 {
+			t.Errorf("%d ancestors and %d containers are left", n, rt.count())
 		}
 	})
 }
