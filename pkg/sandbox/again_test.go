@@ -224,7 +224,13 @@ func TestReturnedContainerIsTheNext(t *testing.T) {
 // What has not long to go is followed by one that is new, and is there while that is: who asks for much
 // does not have to wait for the first turns of a new one.
 func TestAgainHasAnHeir(t *testing.T) {
-	for name, every := range map[string]time.Duration{"many turns": 0, "a long time": 20 * time.Second} {
+	for name, tc := range map[string]struct {
+		every time.Duration
+		ready bool // a new one, all the time
+	}{
+		"many turns": {0, true}, "a long time": {20 * time.Second, true}, "many turns, and nothing new": {},
+		"a long time, and nothing new": {20 * time.Second, false},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := keeps(t, &warmRuntime{program: compiler}, PoolOptions{})
@@ -244,14 +250,24 @@ func TestAgainHasAnHeir(t *testing.T) {
 					if err := m.Return(t.Context(), c.ID()); err != nil {
 						t.Error(err)
 					}
-					time.Sleep(10*time.Millisecond + every)
+					time.Sleep(10*time.Millisecond + tc.every)
 				}
 				first := take()
 				turn(first)
-				turns, began := 1, time.Now()
+				if !tc.ready {
+					m.Prepare(javac(""), 0)
+					time.Sleep(40 * time.Second)
+					if n := m.Ready()["java"]; n != 1 {
+						t.Fatalf("%d wait, and not the kept one alone", n)
+					}
+				}
+				turns, most, began := 1, maxTurns-heirTurns, time.Now()
+				if !tc.ready {
+					most++ // one is made
+				}
 				next := take()
 				for ; next.ID() == first.ID(); next = take() {
-					if turns++; turns > maxTurns-heirTurns || time.Since(began) > heirAfter {
+					if turns++; turns > most || time.Since(began) > heirAfter {
 						t.Fatalf("nothing follows it after %d turns and %v", turns, time.Since(began))
 					}
 					turn(next)
@@ -262,7 +278,7 @@ func TestAgainHasAnHeir(t *testing.T) {
 					if next = take(); next.ID() != heir.ID() {
 						t.Fatalf("%s follows %s", next.ID(), heir.ID())
 					}
-					if every > 0 {
+					if tc.every > 0 {
 						break
 					}
 				}

@@ -24,7 +24,7 @@ const (
 )
 
 // keptFor takes what has worked for the tenant before, and waits again; once, when that has not long
-// to go, it leaves the turn to what is new, if that is ready. The caller holds mu.
+// to go, it leaves the turn to what is new, which is made for that where none is ready. The caller holds mu.
 func (p *pool) keptFor(w Want) *prepared {
 	if w.Ahead == nil || !w.Ahead.Again {
 		return nil
@@ -40,7 +40,15 @@ func (p *pool) keptFor(w Want) *prepared {
 	if kept == nil || !kept.leaves() {
 		return kept
 	}
-	if fresh := p.classFor(w); fresh == nil || len(fresh.ready) == 0 {
+	fresh := p.classFor(w)
+	if fresh == nil {
+		return kept
+	}
+	if len(fresh.ready) == 0 { // who is served by what is kept has not asked for it for long
+		if fresh.target <= fresh.owed && fresh.owed < p.opts.Containers {
+			fresh.target = fresh.owed + 1
+			p.nudge()
+		}
 		return kept
 	}
 	kept.followed = true
