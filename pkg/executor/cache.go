@@ -35,7 +35,7 @@ func (r *run) cacheMount(ctx context.Context, cache language.BuildCache) (sandbo
 		return r.keptCache(ctx, cache)
 	}
 	dir, err := r.buildCache(ctx, cache)
-	return sandbox.Mount{Source: dir, Target: cache.Target, Overlay: true}, err
+	return sandbox.Mount{Source: dir, Target: cache.Target, Overlay: true, OverlayOptional: cache.OverlayOptional}, err
 }
 
 // imageKey is the length of the key of an image's cache: 128 bits of a hash.

@@ -212,6 +212,44 @@ os.chmod(os.environ['HOME'], 0)
 	}
 }
 
+// builtBy is a Go program that prints what its build has left beside it.
+const builtBy = `package main
+
+import ("fmt"; "os"; "path/filepath")
+
+func main() {
+	entries, err := os.ReadDir(filepath.Dir(os.Args[0]))
+	for _, e := range entries { fmt.Println(e.Name()) }
+	if err != nil { fmt.Println(err) }
+}
+`
+
+// A program of Go's standard library is built without the go command there, too, and by
+// that, in a cache of its own, where it has a say.
+func TestRestrictedGo(t *testing.T) {
+	for _, u := range users(t) {
+		t.Run(u.name, func(t *testing.T) {
+			if why := missing(u, "go"); why != "" {
+				t.Skip(why)
+			}
+			run := func(code string) (api.Result, outcome) {
+				return invocation{user: u, args: []string{"--isolation", "restricted", "--lang", "go", "--code", code}}.result(t)
+			}
+			if r, o := run(builtBy); r.Stdout != "main\nmain.a\n" {
+				t.Errorf("%s, left by the build: %q %s", r.Message, r.Stdout, o.stderr)
+			}
+			embedding := strings.Replace(builtBy, "func main", "//go:embed main.go\nvar text string\n\nfunc main", 1)
+			embedding = strings.Replace(embedding, "import (", `import (_ "embed"; `, 1)
+			if r, o := run(embedding); !slices.Contains(strings.Fields(r.Stdout), "go-build") {
+				t.Errorf("%s, left by the go command: %q %s", r.Message, r.Stdout, o.stderr)
+			}
+			if r, o := run("package main\nfunc main() { missing() }\n"); len(r.Phases) != 1 || r.Phases[0].Stderr != "# command-line-arguments\n./main.go:2:15: undefined: missing\n" {
+				t.Errorf("%s: %+v %s", r.Message, r.Phases, o.stderr)
+			}
+		})
+	}
+}
+
 // Where temporary files go has another name there, which languages are told.
 func TestRestrictedTemporaryFiles(t *testing.T) {
 	sources := map[string]string{

@@ -160,12 +160,15 @@ func (goLanguage) Plan(tc Toolchain, src Source, res Resources) (Plan, error) {
 	}
 	build := slices.Concat([]string{tc.Program, "build"}, goBuildFlags(), []string{"-o", goBinary}, pkg.targets)
 	threads := wholeCPUs(res.CompileCPUs)
+	cache := goCache(tc)
+	compile, direct := goDirect(tc, pkg, files, threads, build)
+	cache.OverlayOptional = direct
 	return Plan{
 		Files:  files,
 		Mounts: tc.Mounts,
-		Caches: []BuildCache{goCache(tc)},
+		Caches: []BuildCache{cache},
 		Compile: &Step{
-			Args: goDirect(tc, pkg, files, threads, build),
+			Args: compile,
 			Env:  append(goEnv(goCacheDir), "GOMAXPROCS="+strconv.Itoa(threads)),
 			Dir:  path.Join(sandbox.WorkspaceDir, pkg.dir),
 		},

@@ -15,8 +15,8 @@ import (
 
 // The go command spends most of its time on finding out what a build needs. A program of
 // the standard library alone needs the compiler, the linker, and two files of the cache
-// that tell them where the library is, in the format of -importcfg: one without what is
-// internal to it, which no program may import, and one with all of it and with what a
+// that tell them where in the cache the library is, in the format of -importcfg: one without
+// what is internal to it, which no program may import, and one with all of it and with what a
 // binary says of its build.
 const (
 	goImports = "std.imports"
@@ -29,7 +29,7 @@ const (
 const goPrepareDirect = `
 go=$1
 shift
-"$go" list -export -f '{{with .Export}}packagefile {{$.ImportPath}}={{.}}{{end}}' std | sed "s|=$GOCACHE/|=` + goCacheDir + `/|" >"$GOCACHE/` + goLinked + `"
+"$go" list -export -f '{{with .Export}}packagefile {{$.ImportPath}}={{.}}{{end}}' std | sed "s|=$GOCACHE/|=|" >"$GOCACHE/` + goLinked + `"
 grep -v -E ' vendor/|[ /]internal[/=]' "$GOCACHE/` + goLinked + `" >"$GOCACHE/` + goImports + `"
 echo 'package main; func main() {}' >"$GOCACHE/main.go"
 "$go" build -x "$@" -o "$GOCACHE/main" "$GOCACHE/main.go" 2>&1 | grep '^modinfo ' >>"$GOCACHE/` + goLinked + `"
@@ -37,22 +37,47 @@ rm "$GOCACHE/main" "$GOCACHE/main.go"
 `
 
 // goDirect compiles and links without the go command, with the flags that it would use, but
-// for those that name its own temporary files. If either fails, for whatever reason, the go
-// command builds: it says why in its own words, or it can do more.
-func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int, build []string) []string {
+// for those that name its own temporary files; it tells whether it can. Both work in the cache,
+// which can be anywhere. If either fails, for whatever reason, the go command builds: it says
+// why in its own words, or it can do more.
+func goDirect(tc Toolchain, pkg goPackage, files map[string][]byte, threads int, build []string) ([]string, bool) {
 	compiler, linker := goTool(tc, "compile"), goTool(tc, "link")
 	if tc.inImage() || pkg.module || !isProgram(compiler) || !isProgram(linker) || needsGoCommand(pkg, files) {
-		return build
+		return build, false
 	}
 	const object = sandbox.BuildDir + "/main.a"
-	compile := slices.Concat([]string{
+	compile := []string{
 		compiler, "-o", object, "-p", "main", fmt.Sprintf("-lang=go1.%d", goMinor(tc.Version)), "-complete", "-goversion", "go" + tc.Version,
-		fmt.Sprintf("-c=%d", threads), "-nolocalimports", "-importcfg", goCacheDir + "/" + goImports, "-pack",
-	}, pkg.targets)
-	link := []string{linker, "-o", goBinary, "-importcfg", goCacheDir + "/" + goLinked, "-buildmode=exe", "-w", object}
-	script := fmt.Sprintf("{ %s && %s; } >/dev/null 2>&1 || exec %s", arguments(1, compile), arguments(1+len(compile), link), arguments(1+len(compile)+len(link), build))
-	return slices.Concat([]string{"/bin/sh", "-c", script, "sh"}, compile, link, build)
+		fmt.Sprintf("-c=%d", threads), "-nolocalimports", "-importcfg", goImports, "-pack",
+	}
+	link := []string{linker, "-o", goBinary, "-importcfg", goLinked, "-buildmode=exe", "-w", object}
+	for _, name := range pkg.targets {
+		compile = append(compile, path.Join(sandbox.WorkspaceDir, pkg.dir, name))
+	}
+	args := []string{"/bin/sh", "-c", "", "sh", goCacheDir, goOwnCache}
+	var lines []any
+	for _, line := range [][]string{compile, link, build} {
+		lines = append(lines, arguments(len(args)-3, line))
+		args = append(args, line...)
+	}
+	args[2] = fmt.Sprintf(goDirectly, lines...)
+	return args, true
 }
+
+// goDirectly has the cache, the go command's own where that is read-only, and the command lines
+// of the compiler, the linker and the go command. In a cache of its own that command has the
+// directories of the other: it does without new files there, but for those of its index.
+const goDirectly = `dir=$PWD
+{ cd "$1" && %s && %s; } >/dev/null 2>&1 && exit
+cd "$dir"
+true 2>/dev/null >"$1/writable" || {
+	mkdir "$2" && ln -s "$1"/?? "$2" && date +%%s >"$2/trim.txt"
+	export GOCACHE="$2" GODEBUG=goindex=0
+}
+exec %s`
+
+// goOwnCache is where the go command has what is its own of the cache.
+const goOwnCache = sandbox.BuildDir + "/go-build"
 
 // goTool is one of the programs that the go command calls.
 func goTool(tc Toolchain, name string) string {

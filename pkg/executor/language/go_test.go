@@ -1,7 +1,6 @@
 package language
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -86,20 +85,6 @@ func takePrepared(t *testing.T, tc Toolchain, cache string) bool {
 	if out, err := exec.CommandContext(t.Context(), "cp", "--archive", from+"/.", cache).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for _, name := range []string{goImports, goLinked} {
-		name = filepath.Join(cache, name)
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(name)
-		if err == nil {
-			err = os.WriteFile(name, bytes.ReplaceAll(text, []byte("="+goCacheDir+"/"), []byte("="+cache+"/")), 0o600)
-		}
-		if err = errors.Join(err, os.Chtimes(name, info.ModTime(), info.ModTime())); err != nil {
-			t.Fatal(err)
-		}
-	}
 	return true
 }
 
@@ -126,15 +111,16 @@ func main() {
 		t.Fatal(err)
 	}
 	w.write(plan.Files)
-	direct, fallback, both := strings.Cut(plan.Compile.Args[2], " || exec ")
+	directly, otherwise, both := strings.Cut(plan.Compile.Args[2], " && exit\n")
 	if !both {
 		t.Fatalf("it is built by %q", plan.Compile.Args)
 	}
+	mark, own := w.local(goCacheDir+"/writable"), w.local(goOwnCache)
 	var said []string
-	for _, script := range []string{direct, "exec " + fallback} {
+	for _, script := range []string{directly, "dir=$PWD\n" + otherwise, "dir=$PWD\n" + otherwise} {
 		step := *plan.Compile
 		step.Args = append([]string{"/bin/sh", "-c", script}, plan.Compile.Args[3:]...)
-		if code, stdout, stderr := w.step(step, ""); code != 0 {
+		if code, stdout, stderr := w.step(step, ""); code != 0 || stderr != "" {
 			t.Fatalf("%s: exit code %d: %s%s", script, code, stdout, stderr)
 		}
 		run, err := plan.Run(nil)
@@ -145,6 +131,20 @@ func main() {
 		if said = append(said, stdout); code != 0 || stderr != "" {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
+		if exists, last := isDir(own), len(said) == 3; exists != last {
+			t.Errorf("after %d builds, a cache of its own: %v", len(said), exists)
+		}
+		if len(said) == 2 { // even root cannot write to the third's
+			if err := errors.Join(os.Remove(mark), os.Mkdir(mark, 0o755)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := os.Remove(mark); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(said[1], said[2]); diff != "" {
+		t.Errorf("with a cache of its own:\n%s", diff)
 	}
 	if diff := cmp.Diff(said[1], said[0]); diff != "" || !strings.Contains(said[0], "-ldflags=-w") {
 		t.Errorf("the go command's, and + ours:\n%s\n%s", diff, said[0])

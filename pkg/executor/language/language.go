@@ -236,6 +236,8 @@ type BuildCache struct {
 	Key string
 	// Target is where it is mounted, with a private writable layer.
 	Target string
+	// OverlayOptional is set where a build that finds no such layer makes do: see [sandbox.Mount].
+	OverlayOptional bool
 	// Prepare fills [PreparedDir].
 	Prepare Step
 	// Files are written to the workspace before Prepare runs.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
 // A tree arrives whole on another file system, where a link cannot lead, and
@@ -77,6 +79,32 @@ func TestTopOfACacheIsCopied(t *testing.T) {
 		}
 		if os.SameFile(before, after) != same || after.Size() != before.Size() {
 			t.Errorf("%s: the same file %v, size %d", name, !same, after.Size())
+		}
+	}
+}
+
+// Where nobody insists on new files, a program is led to the directory itself, in which it
+// may write nothing.
+func TestOptionalOverlay(t *testing.T) {
+	source := t.TempDir()
+	if err := os.WriteFile(filepath.Join(source, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, optional := range []bool{true, false} {
+		c := &container{base: t.TempDir(), trees: make(map[string]*os.File)}
+		m := sandbox.Mount{Source: source, Target: "/cache", Overlay: true, OverlayOptional: optional}
+		if err := c.standIn(m); err != nil {
+			t.Fatal(err)
+		}
+		if led := c.translatePath("/cache/file") == filepath.Join(source, "file"); led != optional {
+			t.Errorf("optional %v: led to %s", optional, c.translatePath("/cache/file"))
+		}
+		tree := c.trees["/cache"]
+		if writable := tree != nil; writable == optional {
+			t.Errorf("optional %v: writable %v", optional, writable)
+		}
+		if tree != nil {
+			tree.Close()
 		}
 	}
 }

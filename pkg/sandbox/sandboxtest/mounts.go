@@ -12,37 +12,39 @@ import (
 // of nothing, is gone with the container.
 func (s *suite) mounts() {
 	dir := s.TempDir()
-	read, layer := filepath.Join(dir, "read"), filepath.Join(dir, "layer")
-	for _, source := range []string{read, layer} {
+	read, layer, optional := filepath.Join(dir, "read"), filepath.Join(dir, "layer"), filepath.Join(dir, "optional")
+	for _, source := range []string{read, layer, optional} {
 		s.hostFile(filepath.Join(source, "sub", "old"), "of the host\n")
 	}
-	for _, open := range []string{layer, filepath.Join(layer, "sub")} { // to whoever the sandbox's user is
+	for _, open := range []string{layer, filepath.Join(layer, "sub"), optional, filepath.Join(optional, "sub")} { // to whoever the sandbox's user is
 		if err := os.Chmod(open, 0o777); err != nil {
 			s.Fatal(err)
 		}
 	}
 	spec := s.spec()
 	spec.BuildDisk = spec.Disk
-	spec.Mounts = []sandbox.Mount{{Source: read, Target: "/mnt/read"}, {Source: layer, Target: "/mnt/layer", Overlay: true}, {Target: "/mnt/empty", Overlay: true}}
+	spec.Mounts = []sandbox.Mount{{Source: read, Target: "/mnt/read"}, {Source: layer, Target: "/mnt/layer", Overlay: true}, {Target: "/mnt/empty", Overlay: true},
+		{Source: optional, Target: "/mnt/optional", Overlay: true, OverlayOptional: true}}
 	c := s.create(spec)
 	p := shell(`cat "$1/sub/old" "$2/sub/old"
 echo new >"$2/sub/new" && cat "$2/sub/new"
 for f in "$3"/*; do [ ! -e "$f" ] || echo "$f"; done # no ls: gVisor of 2022 refuses its statx
-mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && cat "$3/link/new"`)
-	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/empty")
+mkdir "$3/sub" && echo new >"$3/sub/new" && ln -s sub "$3/link" && cat "$3/link/new"
+cat "$4/sub/old"`)
+	p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/empty", "/mnt/optional")
 	e := s.run(c, p)
-	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\nnew\n")
+	s.equal("stdout", e.stdout, "of the host\nof the host\nnew\nnew\nof the host\n")
 	s.equal("stderr", e.stderr, "")
 	if s.level != sandbox.LevelNone { // which is no wall
-		p = shell(`for f in "$@"; do echo overwritten >"$f/sub/old"; rm -r "$f"/*; done`)
-		p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer")
+		p = shell(`for f in "$@"; do echo overwritten >"$f/sub/old"; echo new >"$f/sub/new"; rm -r "$f"/*; done`)
+		p.Args = append(p.Args, "sh", "/mnt/read", "/mnt/layer", "/mnt/optional")
 		s.run(c, p)
 	}
 	if err := c.Delete(s.Context()); err != nil {
 		s.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"read/sub/old": "of the host\n", "layer/sub/old": "of the host\n", "layer/sub/new": "",
+		"read/sub/old": "of the host\n", "layer/sub/old": "of the host\n", "layer/sub/new": "", "optional/sub/old": "of the host\n", "optional/sub/new": "",
 	} {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil && want != "" {
