@@ -166,8 +166,8 @@ type Mount struct {
 	// Overlay gives the mount, which is read-only otherwise, a private writable layer
 	// inside the container's build disk, which goes with the container.
 	Overlay bool
-	// OverlayOptional spares that layer where there are no mounts and it would be a tree of
-	// links: what is there may be read-only, and a program has to look before it writes.
+	// OverlayOptional spares that layer where there are no mounts, so that it would be a tree of
+	// links: there may be the source, read-only, and a program has to look before it writes.
 	OverlayOptional bool
 	// Optional mounts are left out when the source does not exist.
 	Optional bool

@@ -243,8 +243,8 @@ func TestRestrictedGo(t *testing.T) {
 			if r, o := run(embedding); !slices.Contains(strings.Fields(r.Stdout), "go-build") {
 				t.Errorf("%s, left by the go command: %q %s", r.Message, r.Stdout, o.stderr)
 			}
-			if r, o := run("package main\nfunc main() { missing() }\n"); len(r.Phases) != 1 || r.Phases[0].Stderr != "# command-line-arguments\n./main.go:2:15: undefined: missing\n" {
-				t.Errorf("%s: %+v %s", r.Message, r.Phases, o.stderr)
+			if r, o := run("package main\nfunc main() { missing() }\n"); len(r.Phases) != 1 || len(r.Meta.Violations) > 0 || r.Phases[0].Stderr != "# command-line-arguments\n./main.go:2:15: undefined: missing\n" {
+				t.Errorf("%s: %+v %q %s", r.Message, r.Phases, r.Meta.Violations, o.stderr)
 			}
 		})
 	}

@@ -17,11 +17,11 @@ import (
 // standIn makes what stands for a mount in a container without a root of its
 // own. What is in place is in place: nothing can be hidden here. For an overlay
 // it is a tree of links, in which new files can be made, or an empty directory; else, and where
-// nobody insists on new files, the source, or links to it where directories on the way are
-// ours alone and the program has a user id of its own.
+// nobody insists on new files and Landlock keeps the program from making any, the source, or
+// links to it where directories on the way are ours alone and the program has a user id of its own.
 func (c *container) standIn(m sandbox.Mount) error {
 	target := cmp.Or(m.Target, m.Source)
-	m.Overlay = m.Overlay && (!m.OverlayOptional || m.Source == "")
+	m.Overlay = m.Overlay && (!m.OverlayOptional || !c.walls.landlock || m.Source == "")
 	switch {
 	case m.Source == "" && m.Overlay:
 		return c.makeDir(target)

@@ -90,18 +90,23 @@ func TestOptionalOverlay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(source, "file"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, optional := range []bool{true, false} {
-		c := &container{base: t.TempDir(), trees: make(map[string]*os.File)}
-		m := sandbox.Mount{Source: source, Target: "/cache", Overlay: true, OverlayOptional: optional}
-		if err := c.standIn(m); err != nil {
+	for name, tc := range map[string]struct {
+		optional bool
+		walls    walls
+		led      bool
+	}{
+		"optional": {true, wallsRestricted, true}, "not optional": {false, wallsRestricted, false}, "nothing holds it off": {true, wallsNone, false},
+	} {
+		c := &container{base: t.TempDir(), trees: make(map[string]*os.File), walls: tc.walls}
+		if err := c.standIn(sandbox.Mount{Source: source, Target: "/cache", Overlay: true, OverlayOptional: tc.optional}); err != nil {
 			t.Fatal(err)
 		}
-		if led := c.translatePath("/cache/file") == filepath.Join(source, "file"); led != optional {
-			t.Errorf("optional %v: led to %s", optional, c.translatePath("/cache/file"))
+		if to := c.translatePath("/cache/file"); (to == filepath.Join(source, "file")) != tc.led {
+			t.Errorf("%s: led to %s", name, to)
 		}
 		tree := c.trees["/cache"]
-		if writable := tree != nil; writable == optional {
-			t.Errorf("optional %v: writable %v", optional, writable)
+		if writable := tree != nil; writable == tc.led {
+			t.Errorf("%s: writable %v", name, writable)
 		}
 		if tree != nil {
 			tree.Close()
