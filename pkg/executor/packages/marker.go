@@ -81,8 +81,8 @@ func (m marker) value() (string, error) {
 		if !closed {
 			return "", errors.New("a quote of the marker is not closed")
 		}
-		if strings.ContainsAny(content, "\\\t") {
-			return "", errors.New("a string of the marker holds a backslash or tab")
+		if strings.ContainsAny(content, "\\\t@") {
+			return "", errors.New("a string of the marker holds a backslash, a tab or an @")
 		}
 		if !strings.Contains(content, `"`) {
 			q = `"`
