@@ -46,6 +46,16 @@ func Busy() (time.Duration, error) {
 	return sum, nil
 }
 
+// Interrupts is how long processors have served them, which is nobody's CPU time.
+func Interrupts() (time.Duration, error) {
+	const irq, softirq = 5, 6
+	ticks, err := processors()
+	if err != nil {
+		return 0, err
+	}
+	return ticks[irq] + ticks[softirq], nil
+}
+
 // Stolen is how long processors would have worked while the machine below this one gave them to
 // others.
 func Stolen() (time.Duration, error) {
