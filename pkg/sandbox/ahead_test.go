@@ -31,6 +31,9 @@ type warmRuntime struct {
 	createErr error
 	deleteErr error         // of the next one that is removed
 	slow      time.Duration // that making one takes
+	slowEnd   time.Duration // that removing one takes
+	ending    int           // how many are being removed
+	mostEnd   int           // at a time
 	isolation Isolation
 
 	ancestral        bool
@@ -127,6 +130,12 @@ func (c *warmContainer) Start(_ context.Context, p Process) (Running, error) {
 func (c *warmContainer) Delete(context.Context) error {
 	c.rt.mu.Lock()
 	defer c.rt.mu.Unlock()
+	c.rt.ending++
+	c.rt.mostEnd = max(c.rt.mostEnd, c.rt.ending)
+	c.rt.mu.Unlock()
+	time.Sleep(c.rt.slowEnd)
+	c.rt.mu.Lock()
+	c.rt.ending--
 	delete(c.rt.alive, c.id)
 	if c.last != nil {
 		_ = c.last.Kill()
@@ -215,6 +224,14 @@ func keeps(t *testing.T, rt *warmRuntime, opts PoolOptions) *Manager {
 	}
 	if opts.MemoryBytes == 0 {
 		opts.MemoryBytes = 1 << 40
+	}
+	if failed := opts.Failed; failed != nil { // which several call at once
+		var mu sync.Mutex
+		opts.Failed = func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed(err)
+		}
 	}
 	m := NewManager(rt, 0)
 	m.KeepReady(opts)

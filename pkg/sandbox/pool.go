@@ -23,7 +23,7 @@ type PoolOptions struct {
 	OneTenant bool
 	// Makers is how many are made at a time.
 	Makers int
-	// Failed is told why a container could not be made ahead, or removed; it may be nil.
+	// Failed is told why a container could not be made ahead, or removed, by several at once; it may be nil.
 	Failed func(error)
 }
 
@@ -46,6 +46,9 @@ const (
 	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
 	// not be made.
 	pauseFirst, pauseMost = time.Second, time.Minute
+	// maxRemoving is how many are removed at a time. Where a thousand ended at once, what was in the
+	// last of them had not got a core for long enough to be gone, and its control groups stayed.
+	maxRemoving = 16
 	// maxBehind is how many of a class may be missing before its demand grows no more.
 	maxBehind = 4
 	// maxClasses is how many kinds are told apart, of a few KiB each: who asks for
@@ -65,6 +68,8 @@ type pool struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	wake   chan struct{}
+
+	removing chan struct{} // holds one for each that is being removed
 
 	mu      sync.Mutex // guards what follows; nothing slow is done under it
 	classes map[string]*class
@@ -116,7 +121,7 @@ func newPool(rt Runtime, opts PoolOptions) *pool {
 		return nil
 	}
 	opts.Makers = max(opts.Makers, 1)
-	p := &pool{runtime: rt, opts: opts, wake: make(chan struct{}, 1), classes: map[string]*class{}, tenants: map[string]int{}}
+	p := &pool{runtime: rt, opts: opts, wake: make(chan struct{}, 1), removing: make(chan struct{}, maxRemoving), classes: map[string]*class{}, tenants: map[string]int{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background()) //nolint:forbidigo // it ends with close
 	p.work.Go(p.tend)
 	return p
@@ -367,7 +372,11 @@ func (p *pool) halve(c *class) {
 
 // discard removes a container that nobody will have. The caller holds mu.
 func (p *pool) discard(r *prepared) {
-	p.work.Go(func() { p.remove(r) })
+	p.work.Go(func() {
+		p.removing <- struct{}{}
+		p.remove(r)
+		<-p.removing
+	})
 }
 
 func (p *pool) remove(r *prepared) {

@@ -214,6 +214,24 @@ func TestPoolBounds(t *testing.T) {
 	}
 }
 
+// However many are not wanted any more, few are removed at a time: what ends in them needs a core.
+func TestPoolRemovesAFewAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{slowEnd: time.Second}
+		m := NewManager(rt, 0)
+		m.KeepReady(PoolOptions{Containers: 100, Makers: 2, MemoryBytes: 1 << 40})
+		m.Prepare(Want{Spec: Spec{Language: "go"}}, 50)
+		time.Sleep(time.Second)
+		began := time.Now()
+		if err := m.Close(); err != nil || rt.count() != 0 {
+			t.Errorf("closed with %d left: %v", rt.count(), err)
+		}
+		if took := time.Since(began); rt.made != 50 || rt.mostEnd != maxRemoving || took != 4*time.Second {
+			t.Errorf("of %d made, %d were removed at a time, in %v", rt.made, rt.mostEnd, took)
+		}
+	})
+}
+
 // One that was made for nobody is a tenant's only one at most: cores are divided by it.
 func TestPoolAndTenants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
