@@ -7,10 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // What is to be said of a setting of the host.
@@ -110,7 +111,7 @@ func (h host) vulnerabilities() Setting {
 	var open, odd []string
 	for _, e := range entries {
 		text, err := fs.ReadFile(h.files, path.Join(dir, e.Name()))
-		word := firstWord.FindString(string(text))
+		word := firstWord().FindString(string(text))
 		switch {
 		case err != nil || word == "" || word == "Unknown":
 			odd = append(odd, e.Name())
@@ -127,7 +128,7 @@ func (h host) vulnerabilities() Setting {
 	return Setting{Name: name, State: Good, Detail: "mitigated, or not affected"}
 }
 
-var firstWord = regexp.MustCompile(`^\w+`)
+var firstWord = lazyregexp.New(`^\w+`)
 
 // corePattern: what a crash starts is root on the host, and reads what the program has
 // left of itself. With "@" it is a socket (Linux 6.16).
@@ -150,7 +151,7 @@ func (h host) corePattern() Setting {
 // what is none; fs/exec.c has not done so since 6.14.
 var lastThatAsks = [2]int{6, 13}
 
-var release = regexp.MustCompile(`^(\d+)\.(\d+)`)
+var release = lazyregexp.New(`^(\d+)\.(\d+)`)
 
 // modprobe: what is executed and is no program starts it on older kernels, as root and in
 // nobody's control group.
@@ -164,7 +165,7 @@ func (h host) modprobe() Setting {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Setting{Name: name, State: Good, Detail: "this kernel loads no modules"}
 	}
-	number := release.FindStringSubmatch(string(version))
+	number := release().FindStringSubmatch(string(version))
 	if err != nil || number == nil {
 		return unknown(name, cmp.Or(err, errors.New("the kernel's release is no number")))
 	}
@@ -185,7 +186,7 @@ func (h host) swap() Setting {
 		return unknown("swap", err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	if firstWord.FindString(lines[0]) != "Filename" {
+	if firstWord().FindString(lines[0]) != "Filename" {
 		return Setting{Name: "swap", State: Unknown, Detail: "/proc/swaps says " + quoted(lines[0])}
 	}
 	var plain []string

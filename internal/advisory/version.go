@@ -2,18 +2,19 @@ package advisory
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // upstreamVersion is what upstream calls a version: numbers, and perhaps that it
 // comes before the release. gVisor's are days, which Debian puts behind 0.0~.
-var upstreamVersion = regexp.MustCompile(`^(?:v|release-|0\.0~)?(\d+(?:\.\d+)*)(?:[-~.]?(alpha|beta|rc)[-.]?(\d+))?`)
+var upstreamVersion = lazyregexp.New(`^(?:v|release-|0\.0~)?(\d+(?:\.\d+)*)(?:[-~.]?(alpha|beta|rc)[-.]?(\d+))?`)
 
 // upstream is a version as [compare] orders it, without what a distribution has put
 // behind it; empty when there is none.
 func upstream(version string) string {
-	m := upstreamVersion.FindStringSubmatch(version)
+	m := upstreamVersion().FindStringSubmatch(version)
 	switch {
 	case m == nil:
 		return ""

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 var errNoList = errors.New("expected a list of keys, each beginning with a dash: - key: …")
@@ -96,10 +97,10 @@ func (k *fileKey) parseField(field, value *yaml.Node, seen map[string]bool) erro
 	return k.set(field.Value, value.Value)
 }
 
-var yamlLine = regexp.MustCompile(`line \d+: `)
+var yamlLine = lazyregexp.New(`line \d+: `)
 
 // withoutText keeps of an error of the YAML parser where it is. The rest may
 // quote the file: of an unquoted key that begins with an asterisk, all of it.
 func withoutText(err error) error {
-	return fmt.Errorf("%sthis is not YAML; a key with signs such as * & ! : # goes into single quotes", yamlLine.FindString(err.Error()))
+	return fmt.Errorf("%sthis is not YAML; a key with signs such as * & ! : # goes into single quotes", yamlLine().FindString(err.Error()))
 }

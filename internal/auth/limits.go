@@ -3,11 +3,11 @@ package auth
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/internal/store"
 )
 
@@ -18,10 +18,10 @@ const DefaultTenant = "default"
 const maxLimit = 1_000_000_000
 
 // tenantForm lets a tenant's name be part of a file name.
-var tenantForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+var tenantForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func checkTenant(tenant string) error {
-	if !tenantForm.MatchString(tenant) {
+	if !tenantForm().MatchString(tenant) {
 		return errors.New("a tenant is named with 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit")
 	}
 	return nil

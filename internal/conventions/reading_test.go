@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -65,7 +66,29 @@ func readingRules() []rule {
 			good:   "package p\n\nfunc TestX(t *testing.T) { t.Skip(\"needs root\") }\n",
 			findGo: silentSkips,
 		},
+		{
+			name:   "regular expressions are well formed",
+			why:    "one that is compiled when it is first needed panics then, and not in every test",
+			bad:    "package p\n\nvar a = lazyregexp.New(`(` +\n\t`a`)\n",
+			good:   "package p\n\nvar a = lazyregexp.New(`(` +\n\t`a)`)\n",
+			findGo: malformedExpressions,
+		},
 	}
+}
+
+func malformedExpressions(f *goFile) (found []finding) {
+	eachCall(f.syntax, func(call *ast.CallExpr) {
+		if qualifiedName(call.Fun) != "lazyregexp.New" {
+			return
+		}
+		expression, known := joined(call.Args[0])
+		if !known {
+			found = append(found, finding{f.line(call.Pos()), "no literal"})
+		} else if _, err := regexp.Compile(expression); err != nil {
+			found = append(found, finding{f.line(call.Pos()), err.Error()})
+		}
+	})
+	return found
 }
 
 // longFunctions looks at tests, where tables do not count, or at the rest.

@@ -47,6 +47,20 @@ func isString(e ast.Expr, value string) bool {
 	return err == nil && s == value
 }
 
+// joined is the value of string literals with + between.
+func joined(e ast.Expr) (value string, known bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, err == nil
+	case *ast.BinaryExpr:
+		x, first := joined(e.X)
+		y, second := joined(e.Y)
+		return x + y, first && second
+	}
+	return "", false
+}
+
 // mentions tells whether a name or string literal in e contains part.
 func mentions(e ast.Node, part string) bool {
 	found := false

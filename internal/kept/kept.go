@@ -30,13 +30,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 )
 
@@ -71,7 +71,7 @@ var (
 	ErrNotKept = errors.New("it is not kept here")
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 const (
 	treeName  = "tree"
@@ -86,7 +86,7 @@ type Key struct{ Owner, Image, Name, Tenant string }
 
 // path is where it is, by names that cannot lead anywhere else.
 func (k Key) path() (string, error) {
-	if !nameForm.MatchString(k.Name) {
+	if !nameForm().MatchString(k.Name) {
 		return "", ErrName
 	}
 	return path.Join(short(k.Owner), short(k.Image), k.Name), nil

@@ -11,13 +11,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/internal/lockfile"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
@@ -84,12 +84,12 @@ func (r *run) buildCache(ctx context.Context, cache language.BuildCache) (string
 }
 
 // cacheKey is what the key of a cache looks like: the name of a file.
-var cacheKey = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$`)
+var cacheKey = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$`)
 
 func (e *Executor) cachesDir() string { return filepath.Join(e.cfg.DataDir, "cache", "build") }
 
 func (e *Executor) cacheDir(key string) (string, error) {
-	if !cacheKey.MatchString(key) {
+	if !cacheKey().MatchString(key) {
 		return "", fmt.Errorf("%.80q cannot be the name of a build cache", key)
 	}
 	return filepath.Join(e.cachesDir(), key), nil

@@ -2,8 +2,8 @@ package executor
 
 import (
 	"errors"
-	"regexp"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -29,14 +29,14 @@ func networkFault(err error) *InputError {
 
 // unreached are the last words of programs that have looked for a network and found none. Nothing
 // else tells of it: the kernel refuses the socket by itself.
-var unreached = regexp.MustCompile(`Address family not supported by protocol|EAFNOSUPPORT|EAI_AGAIN|ENOTFOUND|gaierror|UnknownHostException|` +
+var unreached = lazyregexp.New(`Address family not supported by protocol|EAFNOSUPPORT|EAI_AGAIN|ENOTFOUND|gaierror|UnknownHostException|` +
 	`[Nn]ame resolution|[Cc]ould not resolve host|failed to lookup address|dial (tcp|udp)`)
 
 // networkHint explains the failure of a program that has no network, or is empty. state is how
 // well that is held.
 func (r *run) networkHint(ph *phase, state string) string {
 	if ph.name != api.PhaseRun || ph.verdict.status != api.StatusRuntimeError || r.req.Network.Normal().Mode != sandbox.NetworkNone ||
-		state == api.Absent || !unreached.MatchString(ph.lastWords()) {
+		state == api.Absent || !unreached().MatchString(ph.lastWords()) {
 		return ""
 	}
 	return "the program has no network, since none was asked for: name what it may reach, with --allow or in network.allow"

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // Image is the root file system that a container has in place of the host's
@@ -88,7 +89,7 @@ func (e *ImageError) Unwrap() error { return e.Err }
 // meant only by a pattern with that digest. What may be the first digits of an id, by which
 // engines know every image that they have, is meant only by a pattern that is the same.
 func MatchImage(patterns []string, name string) bool {
-	if imageID.MatchString(name) {
+	if imageID().MatchString(name) {
 		return slices.Contains(patterns, name)
 	}
 	_, digest, _ := strings.Cut(name, "@")
@@ -100,4 +101,4 @@ func MatchImage(patterns []string, name string) bool {
 }
 
 // imageID is what may be an image's id, or the beginning of one.
-var imageID = regexp.MustCompile(`^(sha256:)?[0-9a-f]+$`)
+var imageID = lazyregexp.New(`^(sha256:)?[0-9a-f]+$`)

@@ -87,7 +87,7 @@ const maxAnswer = 256
 
 // hasInside tells whether the image has a program that answers --version.
 func (h Host) hasInside(ctx context.Context, name string) bool {
-	_, err := h.askInside(ctx, search{Args: []string{"--version"}, Pattern: anything}, name)
+	_, err := h.askInside(ctx, search{Args: []string{"--version"}, Pattern: anything()}, name)
 	return err == nil
 }
 

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -55,7 +55,7 @@ func javaDirs() map[string][]string {
 // its output directory.
 const oldestJDK = "11"
 
-var javacVersion = regexp.MustCompile(`javac (\S+)`)
+var javacVersion = lazyregexp.New(`javac (\S+)`)
 
 // Find looks for javac, since a runtime alone is of no use. A configuration may
 // also name a JDK's java.
@@ -66,7 +66,7 @@ func (javaLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 		Names:    []string{"javac"},
 		Globs:    javaDirs(),
 		Args:     []string{"-version"},
-		Pattern:  javacVersion,
+		Pattern:  javacVersion(),
 		Version:  host.jdkVersion,
 		Oldest:   oldestJDK,
 		Complete: completeJDK,
@@ -120,7 +120,7 @@ func (h Host) jdkVersion(ctx context.Context, program string) (string, error) {
 	if version := manifestValue(release, "", "JAVA_VERSION"); err == nil && version != "" {
 		return version, nil
 	}
-	return h.version(ctx, javac, javacVersion, "-version")
+	return h.version(ctx, javac, javacVersion(), "-version")
 }
 
 // completeJDK makes the two programs and what the JDK links to of one of them.

@@ -1,12 +1,13 @@
 package language
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // javacError is a message of javac about a place in a source file.
-var javacError = regexp.MustCompile(`^\S.*\.java:\d+: error: `)
+var javacError = lazyregexp.New(`^\S.*\.java:\d+: error: `)
 
 // Diagnose reads the words of javac and of the JVM.
 func (javaLanguage) Diagnose(phase, stderr string) Diagnosis {
@@ -75,7 +76,7 @@ func javaException(lines []string) string {
 func javaCompileError(lines []string) string {
 	first := ""
 	for _, line := range lines {
-		if javacError.MatchString(line) {
+		if javacError().MatchString(line) {
 			first = line
 			break
 		}

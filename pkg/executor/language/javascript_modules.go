@@ -3,6 +3,8 @@ package language
 import (
 	"bytes"
 	"regexp"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // usesModules guesses whether JavaScript is an ES module: it has an import or
@@ -25,12 +27,12 @@ func usesModules(code []byte) bool {
 }
 
 // awaiting matches braces and awaits; that of an async arrow without braces together with its arrow.
-var awaiting = regexp.MustCompile(`[{}]|\basync\s*(?:\([^()]*\)|[\w$]+)\s*=>\s*await\b|\bawait\b`)
+var awaiting = lazyregexp.New(`[{}]|\basync\s*(?:\([^()]*\)|[\w$]+)\s*=>\s*await\b|\bawait\b`)
 
 // awaitsOutside tells whether there is an await outside of all braces.
 func awaitsOutside(bare []byte) bool {
 	depth := 0
-	for _, token := range awaiting.FindAll(bare, -1) {
+	for _, token := range awaiting().FindAll(bare, -1) {
 		switch string(token) {
 		case "{":
 			depth++

@@ -5,10 +5,10 @@ import (
 	_ "embed" // for what waits
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -20,7 +20,7 @@ var nodeAheadSource []byte
 // of them would look for what waits, too, which is gone by then.
 func mayHaveThreads(tc Toolchain, files map[string][]byte) bool {
 	for _, content := range files {
-		if bytes.Contains(content, []byte("worker_threads")) || moduleBuiltin.Match(content) || tc.inImage() && namesPackages(content) {
+		if bytes.Contains(content, []byte("worker_threads")) || moduleBuiltin().Match(content) || tc.inImage() && namesPackages(content) {
 			return true
 		}
 	}
@@ -30,14 +30,14 @@ func mayHaveThreads(tc Toolchain, files map[string][]byte) bool {
 // moduleBuiltin finds what may name Node's own module of that name, and specifiers what names
 // a module.
 var (
-	moduleBuiltin = regexp.MustCompile(`(?:\(|\bfrom|\bimport)\s*['"\x60](?:node:)?module['"\x60]`)
-	specifiers    = regexp.MustCompile(`(?:\brequire\s*\(|\bfrom|\bimport\s*\(?)\s*['"\x60]([^'"\x60]*)['"\x60]`)
+	moduleBuiltin = lazyregexp.New(`(?:\(|\bfrom|\bimport)\s*['"\x60](?:node:)?module['"\x60]`)
+	specifiers    = lazyregexp.New(`(?:\brequire\s*\(|\bfrom|\bimport\s*\(?)\s*['"\x60]([^'"\x60]*)['"\x60]`)
 )
 
 // namesPackages tells whether a source may load a module that is neither Node's own nor a file
 // of its own.
 func namesPackages(source []byte) bool {
-	found := specifiers.FindAllSubmatch(source, maxImports)
+	found := specifiers().FindAllSubmatch(source, maxImports)
 	return len(found) == maxImports || slices.ContainsFunc(found, func(m [][]byte) bool {
 		builtin, own := bytes.CutPrefix(m[1], []byte("node:"))
 		return !own && !bytes.HasPrefix(m[1], []byte(".")) && !slices.Contains(nodeBuiltins, string(builtin))
@@ -58,7 +58,7 @@ var (
 // namedBuiltins are those of them that a source names. What is found wrongly is loaded for nothing.
 func namedBuiltins(source []byte) []string {
 	var named []string
-	for _, m := range specifiers.FindAllSubmatch(source, maxImports) {
+	for _, m := range specifiers().FindAllSubmatch(source, maxImports) {
 		if name := strings.TrimPrefix(string(m[1]), "node:"); slices.Contains(nodeBuiltins, name) && !slices.Contains(named, name) {
 			named = append(named, name)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -31,7 +32,7 @@ type search struct {
 }
 
 // anything is a pattern for programs whose version does not matter.
-var anything = regexp.MustCompile(`^[^\n]{0,80}`)
+var anything = lazyregexp.New(`^[^\n]{0,80}`)
 
 // find returns what s found, and for each program that will not do the reason.
 func (h Host) find(ctx context.Context, s search) ([]Toolchain, []Missing) {

@@ -4,10 +4,10 @@ import (
 	_ "embed" // for what waits
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -28,12 +28,12 @@ var pythonStandard = []string{
 
 // importsStandard finds statements that may name them. What it finds wrongly is imported
 // for nothing, and what it misses later than it could be.
-var importsStandard = regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]+([\w., \t]+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)`)
+var importsStandard = lazyregexp.New(`(?m)^[ \t]*(?:import[ \t]+([\w., \t]+)|from[ \t]+(\w+)[\w.]*[ \t]+import\b)`)
 
 // namedStandard are those of them that a source names.
 func namedStandard(source []byte) []string {
 	var named []string
-	for _, m := range importsStandard.FindAllSubmatch(source, maxImports) {
+	for _, m := range importsStandard().FindAllSubmatch(source, maxImports) {
 		for name := range strings.FieldsFuncSeq(string(m[1])+","+string(m[2]), func(r rune) bool { return strings.ContainsRune(", \t.", r) }) {
 			if slices.Contains(pythonStandard, name) && !slices.Contains(named, name) {
 				named = append(named, name)

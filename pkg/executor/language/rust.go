@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -42,7 +42,7 @@ func rustDirs() map[string][]string {
 	}
 }
 
-var rustcVersion = regexp.MustCompile(`rustc (\d\S*)`)
+var rustcVersion = lazyregexp.New(`rustc (\d\S*)`)
 
 // Find looks for rustc itself, never the proxy of rustup. Without a linker
 // nothing can be built, and the reason says so.
@@ -54,7 +54,7 @@ func (rustLanguage) Find(ctx context.Context, host Host) ([]Toolchain, []Missing
 		Names:    []string{"rustc"},
 		Globs:    rustDirs(),
 		Args:     []string{"--version"},
-		Pattern:  rustcVersion,
+		Pattern:  rustcVersion(),
 		Complete: func(tc *Toolchain) error {
 			if !linker {
 				return fmt.Errorf("rustc %s (%s) is here, but there is no cc for it to link with: apt-get install -y gcc libc6-dev", tc.Version, tc.Origin)

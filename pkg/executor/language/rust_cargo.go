@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -39,7 +39,7 @@ func (p cargoProject) hasDevProfile() bool {
 }
 
 // mayScript finds in a Cargo.toml what may be a build script or macros that are programs.
-var mayScript = regexp.MustCompile(`build|proc[-_]macro|\\`)
+var mayScript = lazyregexp.New(`build|proc[-_]macro|\\`)
 
 // scripted tells whether cargo may run a program of the project's own while it builds: a build
 // script, macros, or what the settings of its directory name.
@@ -48,7 +48,7 @@ func (p cargoProject) scripted() bool {
 		switch base := path.Base(name); {
 		case base == "build.rs", path.Base(path.Dir(name)) == ".cargo":
 			return true
-		case base == "Cargo.toml" && mayScript.Match(content):
+		case base == "Cargo.toml" && mayScript().Match(content):
 			return true
 		}
 	}

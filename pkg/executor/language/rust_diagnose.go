@@ -1,17 +1,18 @@
 package language
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // rustPanic is the headline of a panic. Until Rust 1.72 the message stood in it,
 // in quotes, before the position; since then it follows on the next line, and
 // since 1.90 the thread's id is named too.
-var rustPanic = regexp.MustCompile(`^thread '.*' (?:\(\d+\) )?panicked at (.+)$`)
+var rustPanic = lazyregexp.New(`^thread '.*' (?:\(\d+\) )?panicked at (.+)$`)
 
 // rustOldPanic is how it went on before Rust 1.73: the words first, then the place.
-var rustOldPanic = regexp.MustCompile(`^'(.*)', (\S+:\d+:\d+)$`)
+var rustOldPanic = lazyregexp.New(`^'(.*)', (\S+:\d+:\d+)$`)
 
 // Diagnose reads the words of rustc, cargo and Rust's runtime.
 func (rustLanguage) Diagnose(phase, stderr string) Diagnosis {
@@ -42,9 +43,9 @@ func (rustLanguage) Diagnose(phase, stderr string) Diagnosis {
 func rustFailure(lines []string) string {
 	panicked, last := "", ""
 	for i, line := range lines {
-		if match := rustPanic.FindStringSubmatch(line); match != nil {
+		if match := rustPanic().FindStringSubmatch(line); match != nil {
 			words := match[1]
-			if old := rustOldPanic.FindStringSubmatch(words); old != nil {
+			if old := rustOldPanic().FindStringSubmatch(words); old != nil {
 				words = old[2] + ": " + old[1]
 			}
 			if strings.HasSuffix(words, ":") && i+1 < len(lines) {

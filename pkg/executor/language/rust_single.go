@@ -4,9 +4,9 @@ import (
 	"debug/elf"
 	"path"
 	"path/filepath"
-	"regexp"
 	"unicode/utf8"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -16,12 +16,12 @@ const smallCrate = 16 << 10
 
 // crateName is the name that a source gives its crate, on a line without comments. Where
 // the name is given both there and to rustc, they must be the same.
-var crateName = regexp.MustCompile(`(?m)^[^/"\n]*#!\s*\[\s*crate_name\s*=\s*"([\pL\pN_]+)"`)
+var crateName = lazyregexp.New(`(?m)^[^/"\n]*#!\s*\[\s*crate_name\s*=\s*"([\pL\pN_]+)"`)
 
 // rustcArgs is the command that compiles a crate without a project, up to its source.
 func rustcArgs(tc Toolchain, files map[string][]byte, entry string) []string {
 	name := "main" // whatever the file is called
-	if own := crateName.FindSubmatch(files[entry]); own != nil {
+	if own := crateName().FindSubmatch(files[entry]); own != nil {
 		name = string(own[1])
 	}
 	args := []string{
@@ -65,11 +65,11 @@ func rustLibrary(tc Toolchain) string {
 // staticLibrary is what a program may say that links otherwise than most do: with an
 // allocator of its own, which a shared library would not use, without a library, or with
 // symbols that other code finds.
-var staticLibrary = regexp.MustCompile(`\b(global_allocator|no_std|no_main|no_mangle|export_name|link|link_section|crate_type|feature)\b|\bextern\s+crate\b`)
+var staticLibrary = lazyregexp.New(`\b(global_allocator|no_std|no_main|no_mangle|export_name|link|link_section|crate_type|feature)\b|\bextern\s+crate\b`)
 
 func wantsStaticLibrary(files map[string][]byte) bool {
 	for _, content := range files { // which a source may include, whatever they are called
-		if staticLibrary.Match(content) {
+		if staticLibrary().Match(content) {
 			return true
 		}
 	}
@@ -77,13 +77,13 @@ func wantsStaticLibrary(files map[string][]byte) bool {
 }
 
 // otherFiles is what a source says that has rustc look for others beside it.
-var otherFiles = regexp.MustCompile(`\bmod\s+[$\w#]+\s*;|\binclude|\bpath\s*=`)
+var otherFiles = lazyregexp.New(`\bmod\s+[$\w#]+\s*;|\binclude|\bpath\s*=`)
 
 // rustAhead is rustc as it waits for its source, which it then reads from its standard
 // input, and calls by its name all the same.
 func rustAhead(tc Toolchain, files map[string][]byte, entry string) []Ahead {
 	source := files[entry]
-	if tc.inImage() || len(files) != 1 || entry != path.Base(entry) || len(source) > sandbox.MaxWork || !utf8.Valid(source) || otherFiles.Match(source) {
+	if tc.inImage() || len(files) != 1 || entry != path.Base(entry) || len(source) > sandbox.MaxWork || !utf8.Valid(source) || otherFiles().Match(source) {
 		return nil
 	}
 	const input = "/dev/stdin"

@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -265,13 +266,13 @@ func matching(patterns []string) []string {
 
 // noProcesses is what runtimes say of a fork or a thread that was refused, the last one in C++; files
 // that do not block fail with the same words.
-var noProcesses = regexp.MustCompile(`(?i)(?:fork|thread|clone|spawn|process|what\(\):).*resource temporarily unavailable`)
+var noProcesses = lazyregexp.New(`(?i)(?:fork|thread|clone|spawn|process|what\(\):).*resource temporarily unavailable`)
 
 func (l tableLanguage) Diagnose(phase, stderr string) Diagnosis {
 	d := Diagnosis{
 		Reason:      shorten(lastLine(stderr)),
 		DiskFull:    diskFull(stderr),
-		NoProcesses: noProcesses.MatchString(stderr),
+		NoProcesses: noProcesses().MatchString(stderr),
 	}
 	patterns := l.entry.Diagnose.Run
 	if phase == "compile" {

@@ -3,16 +3,17 @@ package language
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // versionForm is what every version looks like: one becomes part of file names, flags
 // and messages, and the programs of an image say what they like.
-var versionForm = regexp.MustCompile(`^[0-9][0-9A-Za-z.+_~-]{0,63}$`)
+var versionForm = lazyregexp.New(`^[0-9][0-9A-Za-z.+_~-]{0,63}$`)
 
 func checkVersion(version string) error {
-	if !versionForm.MatchString(version) {
+	if !versionForm().MatchString(version) {
 		return fmt.Errorf("%.80q is no version", version)
 	}
 	return nil

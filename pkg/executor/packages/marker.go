@@ -3,9 +3,10 @@ package packages
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // maxNesting bounds the parentheses of a marker.
@@ -16,8 +17,8 @@ const maxNesting = 16
 type marker struct{ *scanner }
 
 var (
-	word       = regexp.MustCompile(`^[a-z_.]+`)
-	comparison = regexp.MustCompile(`^(?:===|~=|==|!=|<=|>=|<|>|not[ \t]+in\b|in\b)`)
+	word       = lazyregexp.New(`^[a-z_.]+`)
+	comparison = lazyregexp.New(`^(?:===|~=|==|!=|<=|>=|<|>|not[ \t]+in\b|in\b)`)
 )
 
 // markerNames are the variables of PEP 508.
@@ -40,7 +41,7 @@ func (m marker) joined(with string, depth int, operand func(int) (string, error)
 			return "", err
 		}
 		parts = append(parts, part)
-		if next := word.FindString(m.rest()); next != with {
+		if next := word().FindString(m.rest()); next != with {
 			return strings.Join(parts, " "+with+" "), nil
 		}
 		m.take(with)
@@ -63,7 +64,7 @@ func (m marker) expression(depth int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	op := m.match(comparison)
+	op := m.match(comparison())
 	if op == "" {
 		return "", fmt.Errorf("the marker compares %s with nothing", left)
 	}
@@ -89,7 +90,7 @@ func (m marker) value() (string, error) {
 		}
 		return q + content + q, nil
 	}
-	name := m.match(word)
+	name := m.match(word())
 	if !slices.Contains(markerNames, name) {
 		return "", fmt.Errorf("the marker tests %s, which is no variable of PEP 508", quote(name))
 	}

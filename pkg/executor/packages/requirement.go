@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // Bounds of what one request may require.
@@ -130,21 +131,21 @@ type scanner struct {
 }
 
 var (
-	identifier = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
-	operator   = regexp.MustCompile(`^(?:===|~=|==|!=|<=|>=|<|>)`)
+	identifier = lazyregexp.New(`^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
+	operator   = lazyregexp.New(`^(?:===|~=|==|!=|<=|>=|<|>)`)
 	// version is PEP 440's, in all its spellings.
-	version  = regexp.MustCompile(`^(?i)v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:alpha|beta|preview|pre|rc|a|b|c)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?(?:\.\*)?$`)
-	literal  = regexp.MustCompile(`^[A-Za-z0-9.+!_-]+$`)
-	separate = regexp.MustCompile(`[-_.]+`)
+	version  = lazyregexp.New(`^(?i)v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:alpha|beta|preview|pre|rc|a|b|c)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?(?:\.\*)?$`)
+	literal  = lazyregexp.New(`^[A-Za-z0-9.+!_-]+$`)
+	separate = lazyregexp.New(`[-_.]+`)
 )
 
 // Normalise is the one spelling of a package's name (PEP 503).
 func Normalise(name string) string {
-	return strings.ToLower(separate.ReplaceAllString(name, "-"))
+	return strings.ToLower(separate().ReplaceAllString(name, "-"))
 }
 
 func (s *scanner) requirement() (r Requirement, err error) {
-	name := s.match(identifier)
+	name := s.match(identifier())
 	if name == "" {
 		return r, errors.New("it does not begin with the name of a package")
 	}
@@ -182,7 +183,7 @@ func (s *scanner) extras() (extras []string, err error) {
 		if len(extras) > 0 && !s.take(",") {
 			return nil, errors.New("a bracket is not closed")
 		}
-		name := s.match(identifier)
+		name := s.match(identifier())
 		if name == "" {
 			return nil, errors.New("an extra has no name")
 		}
@@ -195,7 +196,7 @@ func (s *scanner) extras() (extras []string, err error) {
 // specifiers reads version clauses, separated by commas.
 func (s *scanner) specifiers() (clauses []string, err error) {
 	for {
-		op := s.match(operator)
+		op := s.match(operator())
 		if op == "" && len(clauses) == 0 {
 			return nil, nil
 		}
@@ -218,9 +219,9 @@ func checkVersion(op, v string) error {
 	switch {
 	case v == "":
 		return fmt.Errorf("there is no version after %s", op)
-	case op == "===" && literal.MatchString(v):
+	case op == "===" && literal().MatchString(v):
 		return nil
-	case op == "===", !version.MatchString(v):
+	case op == "===", !version().MatchString(v):
 		return fmt.Errorf("%s is not a version", quote(v))
 	case strings.HasSuffix(v, ".*") && op != "==" && op != "!=":
 		return fmt.Errorf("%s takes no .*", op)

@@ -11,12 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -238,9 +238,9 @@ func allow(ctx context.Context, index *url.URL) (entries []string) {
 
 var (
 	// uv says "error: …" and "cause: …", once it drew a tree.
-	cause = regexp.MustCompile(`(?m)^\s*(?:cause:|╰─▶|├─▶|Caused by:)\s*`)
-	hint  = regexp.MustCompile(`(?m)^\s*(?:hint:|help:)`)
-	space = regexp.MustCompile(`\s+`)
+	cause = lazyregexp.New(`(?m)^\s*(?:cause:|╰─▶|├─▶|Caused by:)\s*`)
+	hint  = lazyregexp.New(`(?m)^\s*(?:hint:|help:)`)
+	space = lazyregexp.New(`\s+`)
 )
 
 // Reason is what uv says of a failure, in one line; empty when it says nothing.
@@ -250,10 +250,10 @@ func Reason(stderr string) string {
 		return ""
 	}
 	said := stderr[start:]
-	if end := hint.FindStringIndex(said); end != nil {
+	if end := hint().FindStringIndex(said); end != nil {
 		said = said[:end[0]]
 	}
-	parts := cause.Split(said, -1)
+	parts := cause().Split(said, -1)
 	reason := strings.TrimPrefix(strings.TrimPrefix(parts[0], "error: "), "× ")
 	if n := len(parts); n > 1 {
 		reason = strings.TrimSpace(parts[1])
@@ -261,5 +261,5 @@ func Reason(stderr string) string {
 			reason += ": " + parts[n-1]
 		}
 	}
-	return strings.TrimSpace(space.ReplaceAllString(reason, " "))
+	return strings.TrimSpace(space().ReplaceAllString(reason, " "))
 }

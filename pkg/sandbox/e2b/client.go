@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
-	"sync"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -136,10 +135,8 @@ func (c *client) control(ctx context.Context, op, method, path, sandbox string, 
 // Names of the service go into addresses, so they are looked at. The patterns of this
 // package take half a millisecond to compile, which a run elsewhere does not wait for.
 var (
-	namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`) })
-	hostPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(:[0-9]{1,5})?$`)
-	})
+	namePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$`)
+	hostPattern = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,250}[A-Za-z0-9])?(:[0-9]{1,5})?$`)
 )
 
 func hostName(s string) bool { return hostPattern().MatchString(s) }

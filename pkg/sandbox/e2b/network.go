@@ -6,11 +6,10 @@ import (
 	"net/http"
 	"net/netip"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -25,9 +24,7 @@ type rules struct {
 // does not look at names.
 const everywhere = "0.0.0.0/0"
 
-var namedHost = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
-})
+var namedHost = lazyregexp.New(`^(\*\.)?([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 
 // firewall translates a normal, valid policy.
 func firewall(p sandbox.NetworkPolicy) (rules, error) {

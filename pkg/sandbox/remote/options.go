@@ -7,11 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/internal/secret"
 	"github.com/sandbox-run/sandbox-run/pkg/client"
 )
@@ -51,7 +50,7 @@ const DefaultDialTimeout = 10 * time.Second
 const maxEndpoints = 64
 
 // region is the form of a label.
-var region = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`) })
+var region = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // ParseEndpoints reads a list of servers, separated by blanks or commas, each with
 // its region behind a #: https://a.example#eu https://b.example#us. Its errors do not
