@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"os"
@@ -53,17 +52,19 @@ func TestIdle(t *testing.T) {
 			}
 			hold(1) // what they share is there
 			alone := calmest(t)
-			before, own, held := unused(t), pages(), kernelHeld()
-			n := min(*idlers, fitting(own))
+			before := unused(t)
+			pages, tables := interpreters()
+			n := min(*idlers, fitting(pages))
 			hold(1 + n)
 			each := (before - unused(t)) / float64(n)
-			beside := each - (pages()-own)/float64(n)
-			rest := beside - (kernelHeld()-held)/float64(n)
+			allPages, allTables := interpreters()
+			beside := each - (allPages-pages)/float64(n)
+			rest := beside - (allTables-tables)/float64(n)
 			all := calmest(t) - alone
 			used := watched(ours)
 			table += fmt.Sprintf("| %d %s | %.2f | %.2f | %.2f | %.2f | %.2f |\n", n, name, each, beside, rest, used, all)
-			if n >= enoughIdlers && (rest > idleMiB || max(used, all) > idleCPU) {
-				t.Errorf("each takes %.2f MiB beside its interpreter, where %d are allowed, and all of them %.2f %% of a core and with the kernel's work %.2f %%, where %d are", rest, idleMiB, used, all, idleCPU)
+			if n >= enoughIdlers && (beside > idleMiB || max(used, all) > idleCPU) {
+				t.Errorf("each takes %.2f MiB beside its interpreter, where %d are allowed, and all of them %.2f %% of a core and with the kernel's work %.2f %%, where %d are", beside, idleMiB, used, all, idleCPU)
 			}
 		})
 	}
@@ -206,33 +207,19 @@ func unused(t *testing.T) float64 {
 // initProgram is what the kernel calls the program of our init, whose memory is ours to answer for.
 const initProgram = "/memfd:sandbox-init (deleted)"
 
-// pages is the memory of all interpreters below this process that is no file's, in MiB.
-func pages() (sum float64) {
-	for status := range interpreters() {
-		sum += field(status, "RssAnon:") / 1024
-	}
-	return sum
-}
-
-// kernelHeld is what the kernel has for the pages and threads of these interpreters, wherever they
-// run, in MiB: the tables of their pages, and 16 KiB of stack for each thread (THREAD_SIZE of amd64 and arm64).
-func kernelHeld() (sum float64) {
-	for status := range interpreters() {
-		sum += (field(status, "VmPTE:") + 16*field(status, "Threads:")) / 1024
-	}
-	return sum
-}
-
-// interpreters are the files with the status of all processes below this one but our init.
-func interpreters() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, p := range testenv.Below(os.Getpid()) {
-			program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
-			if program != "" && program != initProgram && !yield(fmt.Sprintf("/proc/%d/status", p.PID)) {
-				return
-			}
+// interpreters is what all of them below this process take, in MiB: pages that are no file's, and
+// what the kernel has for these wherever they run, the tables of their pages and 16 KiB of stack for
+// each thread (THREAD_SIZE of amd64 and arm64).
+func interpreters() (pages, tables float64) {
+	for _, p := range testenv.Below(os.Getpid()) {
+		if program, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID)); program == "" || program == initProgram {
+			continue
 		}
+		status := fmt.Sprintf("/proc/%d/status", p.PID)
+		pages += field(status, "RssAnon:") / 1024
+		tables += (field(status, "VmPTE:") + 16*field(status, "Threads:")) / 1024
 	}
+	return pages, tables
 }
 
 // ours are this process's children and theirs, all of them.
