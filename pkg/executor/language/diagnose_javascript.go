@@ -1,8 +1,21 @@
 package language
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
+)
+
+// What Node writes to stderr.
+var (
+	nodeNoProcesses = lazyregexp.New(`(?i)(?:spawn|fork|worker|thread).*EAGAIN|ERR_WORKER_INIT_FAILED`)
+	nodeFatal       = lazyregexp.New(`(?m)^(?:# )?(?:FATAL ERROR: .* out of memory|Fatal .*out of memory.*)$`)
+	nodeError       = lazyregexp.New(`(?m)^(?:Uncaught )?(?:[\w$.]*(?:Error|Rejection|Exception)(?: \[\w+\])?(?:: .*)?)$`)
+	nodeRemark      = lazyregexp.New("(?m)^(?:Node\\.js v\\S+|\\(Use `node --trace.*)$")
+	nodeWarning     = lazyregexp.New(`(?m)^\(node:\d+\) .*\n(?:\(Use .*\n)?`)
+	nodePlace       = lazyregexp.New(`^(?:file://)?/.*:\d+$`)
+	nodeSyntaxError = lazyregexp.New(`(?m)^SyntaxError: .*$`)
+	nodeFrame       = lazyregexp.New(`(?m)^ {4}at .*$`)
 )
 
 // Diagnose quotes the first line that is an error.
@@ -12,11 +25,10 @@ func diagnoseNode(stderr string) Diagnosis {
 	d := Diagnosis{
 		Reason:      nodeReason(stderr),
 		DiskFull:    diskFull(stderr) || strings.Contains(stderr, "ENOSPC") || strings.Contains(stderr, "EDQUOT"),
-		NoProcesses: regexp.MustCompile(`(?i)(?:spawn|fork|worker|thread).*EAGAIN|ERR_WORKER_INIT_FAILED`).MatchString(stderr), // and no file that does not block
+		NoProcesses: nodeNoProcesses().MatchString(stderr), // and no file that does not block
 		SyntaxError: isNodeSyntaxError(stderr),
 	}
-	fatal := regexp.MustCompile(`(?m)^(?:# )?(?:FATAL ERROR: .* out of memory|Fatal .*out of memory.*)$`)
-	if line := fatal.FindString(stderr); line != "" {
+	if line := nodeFatal().FindString(stderr); line != "" {
 		d.OutOfMemory = true
 		d.Reason = shorten(strings.TrimPrefix(line, "# "))
 	}
@@ -27,12 +39,10 @@ func diagnoseNode(stderr string) Diagnosis {
 // "Error [ERR_X]: …", else the value that was thrown, without Node's own
 // remarks around it.
 func nodeReason(stderr string) string {
-	named := regexp.MustCompile(`(?m)^(?:Uncaught )?(?:[\w$.]*(?:Error|Rejection|Exception)(?: \[\w+\])?(?:: .*)?)$`)
-	if line := named.FindString(stderr); line != "" {
+	if line := nodeError().FindString(stderr); line != "" {
 		return shorten(line)
 	}
-	remarks := regexp.MustCompile("(?m)^(?:Node\\.js v\\S+|\\(Use `node --trace.*)$")
-	return shorten(lastLine(remarks.ReplaceAllString(stderr, "")))
+	return shorten(lastLine(nodeRemark().ReplaceAllString(stderr, "")))
 }
 
 // isNodeSyntaxError tells whether Node refused to parse a source before any of
@@ -40,15 +50,15 @@ func nodeReason(stderr string) string {
 // own, is the place, and no frame of the stack is the user's: JSON.parse, eval
 // and require add one.
 func isNodeSyntaxError(stderr string) bool {
-	text := regexp.MustCompile(`(?m)^\(node:\d+\) .*\n(?:\(Use .*\n)?`).ReplaceAllString(stderr, "")
-	if !regexp.MustCompile(`^(?:file://)?/.*:\d+$`).MatchString(firstLine(text)) {
+	text := nodeWarning().ReplaceAllString(stderr, "")
+	if !nodePlace().MatchString(firstLine(text)) {
 		return false
 	}
-	at := regexp.MustCompile(`(?m)^SyntaxError: .*$`).FindStringIndex(text)
+	at := nodeSyntaxError().FindStringIndex(text)
 	if at == nil {
 		return false
 	}
-	for _, frame := range regexp.MustCompile(`(?m)^ {4}at .*$`).FindAllString(text[at[1]:], -1) {
+	for _, frame := range nodeFrame().FindAllString(text[at[1]:], -1) {
 		if !strings.Contains(frame, "node:") {
 			return false
 		}

@@ -2,8 +2,9 @@ package language
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 )
 
 // Diagnose quotes the last line, which is where Python puts the exception.
@@ -33,6 +34,9 @@ func isException(line string, types ...string) bool {
 	return false
 }
 
+// pythonFrame is a line of a traceback, with the file, the line, and the function but at the top.
+var pythonFrame = lazyregexp.New(`(?m)^  File "(.*)", line (\d+)(, in .*)?$`)
+
 // pythonSyntaxError tells whether the parser refused the main file, and words
 // it as str(SyntaxError) does: invalid syntax (main.py, line 3).
 //
@@ -49,8 +53,7 @@ func pythonSyntaxError(stderr string) (details string, ok bool) {
 	if strings.HasPrefix(message, "Non-UTF-8 code ") || strings.HasPrefix(message, "encoding problem: ") { // come without a place
 		return message, !strings.Contains(stderr, "\nTraceback (most") && !strings.HasPrefix(stderr, "Traceback (most")
 	}
-	frame := regexp.MustCompile(`(?m)^  File "(.*)", line (\d+)(, in .*)?$`)
-	frames := frame.FindAllStringSubmatch(stderr, -1)
+	frames := pythonFrame().FindAllStringSubmatch(stderr, -1)
 	if len(frames) == 0 {
 		return "", false
 	}

@@ -2,9 +2,18 @@ package language
 
 import (
 	"bytes"
-	"regexp"
 
 	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
+)
+
+var (
+	// declaration is what only ES modules have.
+	declaration = lazyregexp.New(`(?m)(?:^|;)\s*(?:` +
+		`import(?:\s+[\w$]|\s*[*{"'])|` +
+		`export(?:\s+(?:default|const|let|var|function|class|async)\b|\s*[*{]))|` +
+		`\bimport\.meta\b`)
+	// commonJS are names that ES modules do not have.
+	commonJS = lazyregexp.New(`\b(?:require|module|exports)\b`)
 )
 
 // usesModules guesses whether JavaScript is an ES module: it has an import or
@@ -13,14 +22,10 @@ import (
 // CommonJS.
 func usesModules(code []byte) bool {
 	bare := blankLiterals(code)
-	declaration := regexp.MustCompile(`(?m)(?:^|;)\s*(?:` +
-		`import(?:\s+[\w$]|\s*[*{"'])|` +
-		`export(?:\s+(?:default|const|let|var|function|class|async)\b|\s*[*{]))|` +
-		`\bimport\.meta\b`)
-	if declaration.Match(bare) {
+	if declaration().Match(bare) {
 		return true
 	}
-	if regexp.MustCompile(`\b(?:require|module|exports)\b`).Match(bare) {
+	if commonJS().Match(bare) {
 		return false
 	}
 	return awaitsOutside(bare)
