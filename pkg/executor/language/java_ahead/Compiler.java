@@ -1,9 +1,11 @@
 package sandbox_run;
 
 import com.sun.tools.javac.Main;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,7 +15,7 @@ import java.util.stream.Stream;
 
 /** The compiler, which has compiled once when it waits for what it is for, again and again. */
 public final class Compiler {
-    /** The most that it says, in characters. */
+    /** The most that is kept of what it says, in characters. */
     private static final int MOST = 1 << 20;
 
     /** The least exit code that is the compiler's own trouble (com.sun.tools.javac.main.Main.Result). */
@@ -30,21 +32,55 @@ public final class Compiler {
         empty(own);
         for (;;) {
             String[] args = Work.await();
-            StringWriter said = new StringWriter();
+            Said said = new Said();
             int code;
             try {
                 code = Main.compile(args, new PrintWriter(said, true));
             } catch (Throwable t) { // such as OutOfMemoryError, after which nothing is sure
-                System.err.println(said);
+                said.spill();
                 t.printStackTrace();
                 Runtime.getRuntime().halt(4);
                 return;
             }
-            String text = said.getBuffer().length() > MOST ? said.getBuffer().substring(0, MOST) : said.toString();
-            Work.done(text.getBytes(StandardCharsets.UTF_8), code);
+            if (said.spilled) {
+                said.spill();
+                Runtime.getRuntime().halt(code);
+            }
+            Work.done(said.kept.toString().getBytes(StandardCharsets.UTF_8), code);
             if (code >= ABNORMAL) Runtime.getRuntime().halt(0); // out of memory, or its own fault
             Work.taken();
             empty(own);
+        }
+    }
+
+    /**
+     * What the compiler says. More than is kept goes where any program's words go, which has a limit, and the
+     * compiler ends with its work then, as only who ends has said all.
+     */
+    private static final class Said extends Writer {
+        final StringBuilder kept = new StringBuilder();
+        boolean spilled;
+        private final Writer out = new OutputStreamWriter(new FileOutputStream(FileDescriptor.err), StandardCharsets.UTF_8);
+
+        @Override
+        public void write(char[] from, int at, int size) throws IOException {
+            kept.append(from, at, size);
+            if (kept.length() > MOST || spilled) {
+                spilled = true;
+                out.append(kept);
+                kept.setLength(0);
+            }
+        }
+
+        @Override
+        public void flush() {} // the compiler does so for each line
+
+        @Override
+        public void close() {}
+
+        /** Writes what is left. */
+        void spill() throws IOException {
+            out.append(kept).flush();
         }
     }
 
