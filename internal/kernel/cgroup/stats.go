@@ -59,6 +59,18 @@ type Stats struct {
 	ProcessesDenied Figure
 }
 
+// MemoryUse is what a group's memory is used for at a moment.
+type MemoryUse struct {
+	// Program is what the kernel cannot take back, in bytes: there is no swap where it holds a limit.
+	// Cache is the page cache, which it takes back before it kills for memory.
+	Program, Cache int64
+	// Refaults are the pages of the cache, since the group was made, that were read again soon after they
+	// had been taken back. It is 0 on kernels that do not count them: version 2 does since Linux 5.9.
+	Refaults int64
+	// MajorFaults are the faults that waited for a page to be read.
+	MajorFaults int64
+}
+
 // AtLimit tells whether a group of version 1 with this peak was at its limit, in bytes; 0 is
 // none. The kernel charges up to 64 pages at a time (MEMCG_CHARGE_BATCH in
 // include/linux/memcontrol.h), so the peak may be that far below.

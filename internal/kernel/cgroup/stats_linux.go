@@ -41,20 +41,22 @@ func (g *Group) Stats() (Stats, error) {
 	return s, nil
 }
 
-// MemoryInUse is what is charged now without the page cache, which the kernel takes
-// back before it kills for memory.
-func (g *Group) MemoryInUse() Figure {
+// MemoryUse is what is charged to the group now; its figures are zero where they cannot be had.
+func (g *Group) MemoryUse() (u MemoryUse) {
 	t := g.h.treeOf(Memory)
 	if t == nil {
-		return Figure{}
+		return u
 	}
 	r, file := reader{t: t, group: g, source: Version1}, "memory.usage_in_bytes"
 	if t.version == 2 {
 		r.source, file = Version2, "memory.current"
 	}
-	used, stat := r.number(file), r.load("memory.stat")
-	used.Value = max(used.Value-r.key(stat, "active_file").Value-r.key(stat, "inactive_file").Value, 0)
-	return used
+	charged, stat := r.number(file).Value, r.load("memory.stat")
+	u.Cache = r.key(stat, "active_file").Value + r.key(stat, "inactive_file").Value
+	u.Program = max(charged-u.Cache, 0)
+	u.Refaults = r.key(stat, "workingset_refault_file").Value
+	u.MajorFaults = r.key(stat, "pgmajfault").Value
+	return u
 }
 
 // reader reads the files of one group in one tree.

@@ -18,15 +18,17 @@ import (
 // sampler watches what no control group counts of the memory of a process tree: all of
 // it, or the buffers of TCP sockets. It is late by design: with a sample every 5 ms
 // eight processes that allocate as fast as they can were seen 48 MiB past a limit of
-// 256 MiB.
+// 256 MiB. Where a control group counts, it watches for [thrashing] beside that.
 type sampler struct {
 	group *group   // whose memory the kernel counts, or nil
 	proc  *os.File // a /proc, for a tree without such a group
 	// pids lists the programs of the tree, as proc numbers them; an error says that there are more.
-	pids  func() ([]int, error)
-	list  sync.Mutex    // held while pids reads the directory
-	tcp   *tcpMemory    // nil where it is not for us to count
-	every time.Duration // between samples
+	pids     func() ([]int, error)
+	list     sync.Mutex    // held while pids reads the directory
+	tcp      *tcpMemory    // nil where it is not for us to count
+	every    time.Duration // between samples
+	thrash   thrashing     // of group
+	thrashes bool
 	// ownProc is a /proc that the sampler has opened.
 	ownProc bool
 	limit   int64
@@ -58,8 +60,10 @@ func (pr *process) newSampler(limit int64, awake <-chan struct{}) *sampler {
 		s.tcp = &tcpMemory{socket: c.tcp.socket, stats: c.tcp.stats} // nothing of the process before
 	}
 	switch {
-	case pr.group.held.memory && (s.tcp == nil || limit == 0):
+	case pr.group.held.memory && limit == 0:
 		return nil
+	case pr.group.held.memory && s.tcp == nil:
+		s.group, s.every = pr.group, thrashEvery
 	case pr.group.held.memory:
 		s.group, s.every = pr.group, tcpEvery
 	case c.proc != nil: // the container's own, which holds its processes and nothing else
@@ -90,8 +94,11 @@ func (pr *process) newSampler(limit int64, awake <-chan struct{}) *sampler {
 func (s *sampler) run() {
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
-	for {
-		s.sample()
+	// A program that ends soon does not thrash.
+	for look := s.group == nil || s.tcp != nil; ; look = true {
+		if look {
+			s.sample()
+		}
 		select {
 		case <-s.quit:
 			return
@@ -113,7 +120,7 @@ func (s *sampler) sample() {
 	}
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
-	if s.limit > 0 && total > s.limit && !s.killed && !fault.Off("sampler", "memory") {
+	if s.limit > 0 && (total > s.limit || s.thrashes) && !s.killed && !fault.Off("sampler", "memory") {
 		s.killed = true
 		s.kill()
 	}
@@ -153,7 +160,9 @@ func (s *sampler) unreadable() error {
 // it has, where the kernel does not count them. An error says that it has more.
 func (s *sampler) bytes() (total, processes int64, more error) {
 	if s.group != nil {
-		return s.group.cg.MemoryInUse().Value, 0, nil
+		use := s.group.cg.MemoryUse()
+		s.thrashes = s.thrash.look(use, s.limit, time.Now())
+		return min(use.Program, s.limit), 0, nil // more is the kernel's own, for a moment
 	}
 	pids, more := s.tree()
 	total, processes = residentBytes(s.proc, pids)
