@@ -244,6 +244,12 @@ func keeps(t *testing.T, rt *warmRuntime, opts PoolOptions) *Manager {
 	return m
 }
 
+// settle lets time pass, and what others do in it come before what follows, for the race detector too.
+func settle(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 // runIn takes a container and runs a process in it.
 func runIn(t *testing.T, m *Manager, w Want, p Process) (out Outcome, warm bool, err error) {
 	t.Helper()
@@ -393,7 +399,7 @@ func TestProgramsThatDoNotWait(t *testing.T) {
 				}}
 				m := keeps(t, rt, PoolOptions{})
 				m.Prepare(python(), 1)
-				time.Sleep(time.Hour)
+				settle(time.Hour)
 				made := rt.made
 				out, _, err := runIn(t, m, python(), Process{Args: []string{"cold"}, Work: &Work{}, Limits: Limits{MemoryBytes: 64 << 20}})
 				if err != nil || out.Ahead || out.Code != 7 {

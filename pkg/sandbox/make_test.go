@@ -22,7 +22,7 @@ func TestPoolHasNoneThatEnded(t *testing.T) {
 		}})
 		w := Want{Spec: Spec{Language: "go"}}
 		m.Prepare(w, 2)
-		time.Sleep(time.Second)
+		settle(time.Second)
 		for _, c := range rt.alive {
 			c.dead.Store(true)
 		}
@@ -33,11 +33,11 @@ func TestPoolHasNoneThatEnded(t *testing.T) {
 		if err := m.Delete(t.Context(), c.ID()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		settle(time.Second)
 		if !slices.ContainsFunc(failed, func(err error) bool { return errors.Is(err, errEnded) }) {
 			t.Errorf("nobody was told: %v", failed)
 		}
-		time.Sleep(time.Minute)
+		settle(time.Minute)
 		if c, warm, err = m.Take(t.Context(), w); err != nil || !warm {
 			t.Errorf("none is ready again: %v", err)
 		}
@@ -69,7 +69,7 @@ func TestPoolOfAnEngineThatHangs(t *testing.T) {
 			m := NewManager(&warmRuntime{slow: 24 * time.Hour}, 0)
 			m.KeepReady(PoolOptions{Containers: 1, MemoryBytes: 1 << 40, Failed: func(error) { failed++ }})
 			m.Prepare(Want{Spec: Spec{Language: "go"}}, 1)
-			time.Sleep(wait)
+			settle(wait)
 			if failed != given {
 				t.Errorf("%d were given up after %v, want %d", failed, wait, given)
 			}

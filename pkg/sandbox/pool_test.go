@@ -167,9 +167,9 @@ func TestPoolRefillsBehindTheRun(t *testing.T) {
 		m := keeps(t, rt, PoolOptions{})
 		w := Want{Spec: Spec{Language: "go"}}
 		m.Prepare(w, 1)
-		time.Sleep(time.Second)
+		settle(time.Second)
 		c, _, _ := m.Take(t.Context(), w)
-		time.Sleep(refillAfter / 2)
+		settle(refillAfter / 2)
 		if rt.made != 1 {
 			t.Error("another was made while the run was going on")
 		}
@@ -181,7 +181,7 @@ func TestPoolRefillsBehindTheRun(t *testing.T) {
 			t.Errorf("%d were made, ready %v", rt.made, m.Ready())
 		}
 		c, _, _ = m.Take(t.Context(), w) // and a long one does not hold up that
-		time.Sleep(2 * refillAfter)
+		settle(2 * refillAfter)
 		if rt.made != 3 || m.Ready()["go"] != 1 {
 			t.Errorf("%d were made, ready %v", rt.made, m.Ready())
 		}
@@ -273,14 +273,14 @@ func TestPoolAfterFailures(t *testing.T) {
 		var told []error
 		m := keeps(t, rt, PoolOptions{Failed: func(err error) { told = append(told, err) }})
 		m.Prepare(Want{Spec: Spec{Language: "go"}}, 1)
-		time.Sleep(10 * time.Second)
+		settle(10 * time.Second)
 		if len(told) < 2 || len(told) > 5 || !errors.Is(told[0], broken) {
 			t.Errorf("told %v", told)
 		}
 		rt.mu.Lock()
 		rt.createErr = nil
 		rt.mu.Unlock()
-		time.Sleep(pauseMost)
+		settle(pauseMost)
 		if m.Ready()["go"] != 1 {
 			t.Errorf("ready: %v", m.Ready())
 		}
