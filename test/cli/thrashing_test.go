@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sandbox-run/sandbox-run/pkg/api"
+	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
 
 // thrashes fills its memory until a little less is left for files than it goes on to read, again and
@@ -65,7 +64,7 @@ func TestThrashing(t *testing.T) {
 	for fills, status := range map[string]api.Status{"True": api.StatusMemoryLimit, "False": api.StatusTimeout} {
 		t.Run(string(status), func(t *testing.T) {
 			for _, name := range files {
-				forget(t, name)
+				testenv.Forget(t, name)
 			}
 			r, _ := invocation{stdin: strings.Join(files, "\n"), args: []string{"--memory", "96M", "--timeout", "6",
 				"--stdin", "-", "--lang", "python", "--code", fmt.Sprintf(thrashes, fills)}}.result(t)
@@ -79,18 +78,5 @@ func TestThrashing(t *testing.T) {
 				t.Errorf("limit %+v", r.Limit)
 			}
 		})
-	}
-}
-
-// forget takes a file out of the page cache: whoever reads it next is charged with it.
-func forget(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
@@ -185,7 +183,7 @@ func TestW11(t *testing.T) {
 	on(t, grouped, "W11", "Runs read files that are not in memory.", func(t *testing.T, c *combination) {
 		before := memoryGroups(t) - c.waiting(t)
 		for _, name := range files[:runs] {
-			forget(t, name)
+			testenv.Forget(t, name)
 			r, err := c.client.Execute(t.Context(), api.Request{Language: "bash", Code: "cat " + name + " >/dev/null"})
 			if err != nil || r.Status != api.StatusOK {
 				t.Fatalf("%+v, %v", r, err)
@@ -210,19 +208,6 @@ func (c *combination) waiting(t *testing.T) (n int) {
 		n += of
 	}
 	return n
-}
-
-// forget takes a file out of the page cache.
-func forget(t *testing.T, name string) {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if err := unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // memoryGroups counts the memory control groups of version 1, the dead ones too.

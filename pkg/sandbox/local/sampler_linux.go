@@ -23,12 +23,11 @@ type sampler struct {
 	group *group   // whose memory the kernel counts, or nil
 	proc  *os.File // a /proc, for a tree without such a group
 	// pids lists the programs of the tree, as proc numbers them; an error says that there are more.
-	pids     func() ([]int, error)
-	list     sync.Mutex    // held while pids reads the directory
-	tcp      *tcpMemory    // nil where it is not for us to count
-	every    time.Duration // between samples
-	thrash   thrashing     // of group
-	thrashes bool
+	pids   func() ([]int, error)
+	list   sync.Mutex    // held while pids reads the directory
+	tcp    *tcpMemory    // nil where it is not for us to count
+	every  time.Duration // between samples
+	thrash thrashing     // of group
 	// ownProc is a /proc that the sampler has opened.
 	ownProc bool
 	limit   int64
@@ -120,7 +119,7 @@ func (s *sampler) sample() {
 	}
 	s.peakBytes = max(s.peakBytes, total)
 	s.peakProcesses = max(s.peakProcesses, processes)
-	if s.limit > 0 && (total > s.limit || s.thrashes) && !s.killed && !fault.Off("sampler", "memory") {
+	if s.limit > 0 && (total > s.limit || s.thrash.sure()) && !s.killed && !fault.Off("sampler", "memory") {
 		s.killed = true
 		s.kill()
 	}
@@ -161,7 +160,7 @@ func (s *sampler) unreadable() error {
 func (s *sampler) bytes() (total, processes int64, more error) {
 	if s.group != nil {
 		use := s.group.cg.MemoryUse()
-		s.thrashes = s.thrash.look(use, s.limit, time.Now())
+		s.thrash.look(use, s.limit, time.Now())
 		return min(use.Program, s.limit), 0, nil // more is the kernel's own, for a moment
 	}
 	pids, more := s.tree()

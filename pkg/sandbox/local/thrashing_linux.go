@@ -30,10 +30,10 @@ const (
 	thrashPages, thrashFaults = 64, 4
 )
 
-// look takes what the group's memory is used for, and tells whether the program thrashes.
-func (t *thrashing) look(now cgroup.MemoryUse, limit int64, at time.Time) bool {
+// look takes what the group's memory is used for.
+func (t *thrashing) look(now cgroup.MemoryUse, limit int64, at time.Time) {
 	if at.Sub(t.at) < thrashEvery*9/10 {
-		return false
+		return
 	}
 	then, first := t.then, t.at.IsZero()
 	t.at, t.then = at, now
@@ -41,8 +41,12 @@ func (t *thrashing) look(now cgroup.MemoryUse, limit int64, at time.Time) bool {
 	if first || limit == 0 || now.Program < limit-max(limit/thrashRoom, thrashLeast) ||
 		now.Refaults-then.Refaults < onceOver || now.MajorFaults-then.MajorFaults < thrashFaults {
 		t.looks = 0
-		return false
+		return
 	}
 	t.looks++
+}
+
+// sure tells whether the program thrashes.
+func (t *thrashing) sure() bool {
 	return t.looks >= thrashLooks && !fault.Off("sampler", "thrash")
 }

@@ -38,7 +38,7 @@ func TestThrashingLooks(t *testing.T) {
 					use.MajorFaults += tc.faults
 				}
 				at = at.Add(tc.every)
-				if th.look(use, limit, at) {
+				if th.look(use, limit, at); th.sure() {
 					got = look
 				}
 			}
@@ -49,7 +49,7 @@ func TestThrashingLooks(t *testing.T) {
 	}
 	var th thrashing
 	for range 60 {
-		if th.look(cgroup.MemoryUse{Program: limit}, 0, time.Now()) {
+		if th.look(cgroup.MemoryUse{Program: limit}, 0, time.Now()); th.sure() {
 			t.Fatal("a program without a limit thrashes")
 		}
 	}
