@@ -320,24 +320,27 @@ func noTool(err error) bool {
 	return errors.As(err, &refused) && (refused.Problem.Type == client.TypeLanguage || strings.Contains(refused.Problem.Detail, "is a project for cargo, which"))
 }
 
-// prepare asks twice for what a request asks for, with a hello in the place of its program, so
-// that the third time a container is ready.
+// prepare asks for what a request asks for, with a hello in the place of its program, until a
+// container was ready for it, and waits for the next one as long as that has taken. For some there
+// never is one.
 func (c *combination) prepare(t *testing.T, lang string, like api.Request) {
 	t.Helper()
 	if c.sharesUser() {
 		return // what waits would be counted for those that run: none does
 	}
-	like.Code, like.Files, like.Entry, like.Args, like.Stdin, like.Collect = hello[lang], nil, "", nil, "", nil
-	for range 2 {
-		if _, err := c.client.Execute(t.Context(), like); err != nil {
+	like.Files = maps.Clone(like.Files)
+	like.Files[like.Entry] = api.InputFile{Content: hello[lang]}
+	like.Args, like.Stdin, like.Collect = nil, "", nil
+	for pause := 100 * time.Millisecond; pause < 2*time.Second; pause *= 2 {
+		r, err := c.client.Execute(t.Context(), like)
+		if err != nil {
 			t.Fatalf("hello before: %v", err)
 		}
+		time.Sleep(pause)
+		if r.Meta.Warm || r.Status != api.StatusOK { // what else is there is hostile as well
+			break
+		}
 	}
-	testenv.Within(2*time.Second, func() bool {
-		h, err := c.client.Health(t.Context())
-		return err == nil && h.Warm[lang] > 0
-	})
-	time.Sleep(100 * time.Millisecond)
 }
 
 // greetsSoon tells how many times as long as before a hello takes: of a few, the quickest.
