@@ -251,18 +251,26 @@ func (w *waiting) hear(b []byte) error {
 }
 
 // listenEvery is how long a quiet program may use no CPU time before it is taken to wait:
-// longer than a clock of the kernel's that has ticks.
-const listenEvery = 15 * time.Millisecond
+// longer than a clock of the kernel's that has ticks. One that seems to have used none at all may not
+// have had a core yet, or less of one than such a clock shows, and is looked at so often.
+const (
+	listenEvery = 15 * time.Millisecond
+	listenLooks = 10
+)
 
 // listen finds out when a quiet program waits. One that is told its work before that has
 // only less of a start.
 func (w *waiting) listen() {
 	tick := time.NewTicker(listenEvery)
 	defer tick.Stop()
+	looks := 0 // in a row that saw as much as the one before
 	for before := time.Duration(-1); ; {
 		m, err := w.running.Metrics()
 		used, known := m.CPU()
-		if err != nil || !known || used == before && used > 0 {
+		if looks++; used != before {
+			looks = 0
+		}
+		if err != nil || !known || looks > 0 && used > 0 || looks >= listenLooks {
 			close(w.ready)
 			return
 		}

@@ -13,7 +13,7 @@ import (
 func (p *pool) begin(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.making >= p.opts.Makers {
+	if p.closed || p.making-p.slow >= p.opts.Makers {
 		return false
 	}
 	var short []*class
@@ -36,7 +36,11 @@ func (p *pool) begin(now time.Time) bool {
 
 // make makes one container of a class.
 func (p *pool) make(c *class) {
+	outlasted := time.AfterFunc(patience, func() { p.slower(1) })
 	ready, err := p.prepare(c)
+	if !outlasted.Stop() {
+		p.slower(-1)
+	}
 	if p.ctx.Err() == nil && !errors.Is(err, errCounted) {
 		p.report(err)
 	}
@@ -60,6 +64,14 @@ func (p *pool) make(c *class) {
 		c.ready = append(c.ready, ready)
 		fault.Point("container ready")
 	}
+	p.nudge()
+}
+
+// slower notes that one more of those that are made is slow, or one less.
+func (p *pool) slower(more int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slow += more
 	p.nudge()
 }
 

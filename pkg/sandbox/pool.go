@@ -41,6 +41,9 @@ const (
 	refillAfter = 20 * time.Millisecond
 	// makeTimeout is for a program that never waits.
 	makeTimeout = time.Minute
+	// patience is how long one that is made keeps a maker from others: what a tenant has given a hundredth
+	// of a core is ready in a minute.
+	patience = time.Second
 	// closeTimeout is how long a pool that closes waits for what is being made.
 	closeTimeout = 10 * time.Second
 	// pauseFirst and pauseMost are how long nothing is made of a class of which one could
@@ -75,6 +78,7 @@ type pool struct {
 	classes map[string]*class
 	tenants map[string]int // how many containers each has
 	making  int
+	slow    int // of making, those that have outlasted patience
 	closed  bool
 
 	founding int // ancestors that are being made

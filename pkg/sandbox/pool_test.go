@@ -195,6 +195,33 @@ func TestPoolRefillsBehindTheRun(t *testing.T) {
 	})
 }
 
+// What takes long to make, or never waits, holds up nobody else's.
+func TestPoolWithSlowMakers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{program: func(Process) Exit {
+			time.Sleep(time.Hour)
+			return Exit{}
+		}}, PoolOptions{Makers: 2, Containers: 4})
+		m.Prepare(python(), 2)
+		time.Sleep(patience / 2)
+		m.Prepare(Want{Spec: Spec{Language: "go"}}, 1)
+		settle(patience / 4)
+		if ready := m.Ready(); ready["go"] != 0 {
+			t.Errorf("more are made at a time than there are makers: ready %v", ready)
+		}
+		settle(patience)
+		if ready := m.Ready(); ready["go"] != 1 {
+			t.Errorf("ready: %v", ready)
+		}
+		settle(2 * makeTimeout) // they have given up, and are tried again
+		m.Prepare(Want{Spec: Spec{Language: "c"}}, 1)
+		settle(2 * patience)
+		if ready := m.Ready(); ready["go"] != 1 || ready["c"] != 1 {
+			t.Errorf("ready: %v", ready)
+		}
+	})
+}
+
 func TestPoolBounds(t *testing.T) {
 	for name, opts := range map[string]PoolOptions{
 		"containers": {Containers: 3, Makers: 4},

@@ -66,7 +66,7 @@ for test in *.test; do
 			-test.run='TestConformance|TestNetwork|TestQuotaComesBack|TestFilesAboveMemory|TestInitIsFiltered'
 			-test.skip='TestConformance/a_gigabyte_of_output') # seven minutes; the rest is the same with every version
 		;;
-	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary|TestRestrictedAttributes|TestRestrictedRemains') ;;
+	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary|TestRestrictedAttributes|TestRestrictedRemains|TestThrashing') ;;
 	esac
 	echo "-- $test"
 	if [ "$test" = test-cli.test ] && [ "$SANDBOX_VM_USER" = delegated ]; then
