@@ -313,7 +313,7 @@ func TestForkGoesBeforeAnotherKind(t *testing.T) {
 		rt.forkErr = ErrAncestorBusy
 		rt.mu.Unlock()
 		c, warm, err := m.Take(t.Context(), named, plain)
-		for err == nil && c.(*warmContainer).forked { // before, and ready
+		for err == nil && warm && c.(*warmContainer).files["hook"] != other { // made before
 			c, warm, err = m.Take(t.Context(), named, plain)
 		}
 		if err != nil || !warm || c.(*warmContainer).files["hook"] != other {
