@@ -39,7 +39,7 @@ func TestThrashing(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the files of a toolchain are forgotten for root alone")
 	}
-	const most = 8 << 20
+	const most = 7 << 20
 	var files []string
 	size := 0
 	dirs, _ := filepath.Glob("/usr/lib/python3*")

@@ -69,7 +69,7 @@ for test in *.test; do
 	test-cli.test) args+=(-test.run='TestVerdicts|TestOutput|TestBinary|TestRestrictedAttributes|TestRestrictedRemains|TestThrashing') ;;
 	esac
 	echo "-- $test"
-	if [ "$test" = test-cli.test ] && [ "$SANDBOX_VM_USER" = delegated ]; then
+	if [ "$test" = test-cli.test ] && $delegated; then
 		own_groups
 		"${command[@]}" "${args[@]}" >log 2>&1 || failed=1
 	else
