@@ -106,6 +106,41 @@ func (s *instance) unforked(t *testing.T, req api.Request) string {
 	return ending(r)
 }
 
+// Where there are no control groups nothing is forked, and a server that is busy serves all the same.
+func TestNothingIsForkedWithoutControlGroups(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can take them from a server")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "server")
+	script := "#!/bin/sh\nexec unshare --mount sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec \"$0\"' " + binary + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	server, err := testenv.Launch(program, nil, "SANDBOX_DATA_DIR="+dataDir, "SANDBOX_WARM=auto", "XDG_RUNTIME_DIR="+dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &instance{server}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	warm := 0
+	for _, r := range s.hammer(t, api.Request{Language: "python", Code: "print('hello')"}, 5*time.Second) {
+		if r.Status != api.StatusOK || r.Meta.Isolation["cgroup"] == api.Enforced {
+			t.Fatalf("%s %s, isolation %v", r.Status, r.Message, r.Meta.Isolation)
+		}
+		if r.Meta.Warm {
+			warm++
+		}
+	}
+	if n := s.ancestors(t); n != 0 || warm == 0 {
+		t.Errorf("%d ancestors, %d were ready", n, warm)
+	}
+}
+
 // What a program can see of itself is the same where its interpreter was forked.
 func TestForkedRunsAreLikeOthers(t *testing.T) {
 	busy, cold := started(t), started(t, "SANDBOX_WARM=off")

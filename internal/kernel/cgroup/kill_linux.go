@@ -107,6 +107,9 @@ func (t *tree) signalAll(path string, pids []int) error {
 // Processes lists processes of the group, by their numbers here: as many as the kernel tells in
 // one call, which is a page full.
 func (g *Group) Processes() ([]int, error) {
+	if len(g.h.trees) == 0 {
+		return nil, fmt.Errorf("cannot list the processes of %s: this host has no control groups", g.name)
+	}
 	t := g.h.trees[0]
 	return t.pids(t.path(g))
 }

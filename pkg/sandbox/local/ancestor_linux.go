@@ -64,7 +64,7 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 	switch {
 	case len(code) == 0:
 		return nil, fmt.Errorf("%w on this architecture", sandbox.ErrNoAncestor)
-	case !c.walls.namespaces || !c.identity.root || c.image != nil || c.network != nil || c.rt.host.cgroups == nil || len(p.Args) == 0 || capabilities()&takes != takes:
+	case !c.walls.namespaces || !c.identity.root || c.image != nil || c.network != nil || !c.rt.host.grantsGroups() || len(p.Args) == 0 || capabilities()&takes != takes:
 		return nil, fmt.Errorf("%w but where root isolates fully, with the host's programs, without a network and with control groups", sandbox.ErrNoAncestor)
 	}
 	if err := c.rootsAlone(p.Args[0], from.Code); err != nil {

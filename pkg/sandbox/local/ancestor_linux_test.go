@@ -112,7 +112,7 @@ func ancestorOf(t *testing.T, rt *Runtime, tenant string) sandbox.Ancestor {
 	if _, err := os.Stat(pythonPath); err != nil {
 		t.Skip("there is no python3 to fork")
 	}
-	if !rt.host.root || rt.host.cgroups == nil {
+	if !rt.host.root || !rt.host.grantsGroups() {
 		t.Skip("only root has ancestors, and with control groups")
 	}
 	a, err := smallOf(t, rt, tenant).Ancestor(t.Context(), interprets(true), sandbox.Ancestry{Library: "ancestor.so"})

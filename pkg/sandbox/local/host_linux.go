@@ -52,6 +52,9 @@ func inspectHost(opts Options) host {
 	return h
 }
 
+// grantsGroups tells whether a process can have a control group here, whatever that counts.
+func (h *host) grantsGroups() bool { return h.cgroups != nil && len(h.cgroups.Places()) > 0 }
+
 // oomScore is half the scale above our own, which nobody may go below: Kubernetes
 // starts some containers with all of it.
 func oomScore() int {
