@@ -122,11 +122,7 @@ func TestNothingIsForkedWithoutControlGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &instance{server}
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	s.endsWith(t)
 	warm := 0
 	for _, r := range s.hammer(t, api.Request{Language: "python", Code: "print('hello')"}, 5*time.Second) {
 		if r.Status != api.StatusOK || r.Meta.Isolation["cgroup"] == api.Enforced {

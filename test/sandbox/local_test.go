@@ -86,12 +86,9 @@ func TestUnixSocketNeedsNoKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	(&instance{server}).execute(t, `{"language":"bash","code":"echo in"}`).problem(t, 401)
+	s := &instance{server}
+	s.endsWith(t)
+	s.execute(t, `{"language":"bash","code":"echo in"}`).problem(t, 401)
 	runOver(t, filepath.Join(dir, "sandbox-run.sock"))
 	usage := exec.Command(binary, "usage", "--json")
 	usage.Dir, usage.Env, usage.SysProcAttr = "/", testenv.Environ(settings...), &syscall.SysProcAttr{Credential: as}

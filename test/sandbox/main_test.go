@@ -60,6 +60,13 @@ func started(t *testing.T, settings ...string) *instance {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.endsWith(t)
+	return s
+}
+
+// endsWith has a server end with a test, and well.
+func (s *instance) endsWith(t *testing.T) {
+	t.Helper()
 	t.Cleanup(func() {
 		if s.Cmd.ProcessState != nil {
 			return // the test has ended it itself
@@ -68,7 +75,6 @@ func started(t *testing.T, settings ...string) *instance {
 			t.Error(err)
 		}
 	})
-	return s
 }
 
 // answer is what a client gets.
