@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the hostile programs, the crashes and the faults in a virtual machine with cgroup v2,
-# as root, who is an ordinary user besides. Arguments choose among hostile, crash and faults;
-# HOSTILE, CRASH and FAULTS are further arguments of theirs, such as HOSTILE='-row A1'.
+# as root, whose programs each have a group of their own, and who is an ordinary user besides.
+# Arguments choose among hostile, crash and faults; HOSTILE, CRASH and FAULTS are further
+# arguments of theirs, such as HOSTILE='-row A1'.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,17 +25,24 @@ done
 # Under emulation Go's standard library takes minutes to prepare.
 SANDBOX_DATA_DIR=$dir/prepared "$dir/sandbox-run" --quiet --lang go --code 'package main; func main() {}'
 
+cp test/vm/groups.sh "$dir"
 cat >"$dir/run.sh" <<END
 #!/usr/bin/env bash
 set -uo pipefail
-export SANDBOX_TEST_BINARY=/opt/test/sandbox-run SANDBOX_TEST_SERVER=/opt/test/sandbox-server
-export SANDBOX_TEST_FAULT=/opt/test/fault SANDBOX_TEST_PREPARED=/opt/test/prepared
+cd /opt/test
+. ./groups.sh
+mkdir -p own/fault
+for program in {,fault/}sandbox-{run,server}; do
+	own_groups own/\$program "\$PWD/\$program"
+done
+export SANDBOX_TEST_BINARY=/opt/test/own/sandbox-run SANDBOX_TEST_SERVER=/opt/test/own/sandbox-server
+export SANDBOX_TEST_FAULT=/opt/test/own/fault SANDBOX_TEST_PREPARED=/opt/test/prepared
 failed=0
 for suite in ${suites[*]}; do
 	cd /opt/test/tree/test/\$suite
 	case \$suite in
 	hostile) args=(-patience=15m ${HOSTILE-}) ;;
-	crash) args=(${CRASH-}) ;;
+	crash) args=(-patience=5m ${CRASH-}) ;;
 	faults) args=(${FAULTS-}) ;;
 	esac
 	echo "-- \$suite"

@@ -18,7 +18,7 @@ for package in internal/kernel/{cgroup,landlock,netns,notify,seccomp,spawn} inte
 done
 cp -r internal/kernel/seccomp/testdata "$dir"
 install -m 755 test/vm/suite.sh "$dir/run.sh"
-install -m 755 test/vm/docker.sh "$dir"
+install -m 755 test/vm/docker.sh test/vm/groups.sh "$dir"
 # Without what is large and no test needs: an engine takes in two megabytes a second there.
 tar=$(test/container/image.sh "$cache" suite)
 tar --delete --wildcards --file=- './usr/lib/*/libnode*' './usr/lib/*/libicu*' './usr/lib/*/perl/*' './usr/lib/*/gconv/*' \

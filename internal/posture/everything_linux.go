@@ -1,6 +1,7 @@
 package posture
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"slices"
@@ -156,7 +157,7 @@ func (p *prober) levers() error {
 	for _, name := range []string{"/proc/sysrq-trigger", "/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hostname", "/proc/sys/vm/drop_caches", "/proc/sys/fs/binfmt_misc/register",
 		"/proc/self/setgroups", "/proc/1/oom_score_adj", "/proc/irq/0/smp_affinity", "/sys/kernel/uevent_helper", "/sys/fs/cgroup/release_agent",
 		"/etc/passwd", "/etc/ld.so.preload", "/usr/bin/env", "/proc/self/exe", "/proc/1/exe", "/dev/shm/x"} {
-		p.opened("writes "+name, name, syscall.O_WRONLY)
+		p.lever("writes "+name, name)
 	}
 	p.opened(sealed, ".", syscall.O_WRONLY|unix.O_TMPFILE) // a file without a name
 	return nil
@@ -164,40 +165,67 @@ func (p *prober) levers() error {
 
 // opened is whether a file can be opened.
 func (p *prober) opened(key, file string, flags int) {
-	p.triedFile(key, file, flags, nil)
+	p.triedFile(key, file, flags, func(*spawn.Program, spawn.Arg) func(spawn.Reply) string {
+		return func(spawn.Reply) string { return word(0) }
+	})
 }
+
+// lever is whether a file can be opened to be written, and whether that is the file: an OCI
+// runtime masks one with /dev/null, which anybody may write and nothing comes of.
+func (p *prober) lever(key, file string) {
+	p.triedFile(key, file, syscall.O_WRONLY, func(list *spawn.Program, fd spawn.Arg) func(spawn.Reply) string {
+		stat := list.Answer(sizeofStatx)
+		list.Call("statx "+file, unix.SYS_STATX, fd, list.String(""), spawn.Value(unix.AT_EMPTY_PATH), spawn.Value(0), stat).AllowAny()
+		return func(reply spawn.Reply) string {
+			device := stat.Of(reply, sizeofStatx)[statxRdev:]
+			if binary.NativeEndian.Uint32(device) == 1 && binary.NativeEndian.Uint32(device[4:]) == 3 { // Documentation/admin-guide/devices.txt
+				return "masked"
+			}
+			return word(0)
+		}
+	})
+}
+
+// What statx writes, and where in it the numbers of a device are, each of four bytes: see
+// include/uapi/linux/stat.h of the kernel.
+const sizeofStatx, statxRdev = 256, 128
 
 // readable is whether a file can be opened, and whether there is anything in it or,
 // if it is a directory, anything to list.
 func (p *prober) readable(key, file string) {
-	p.triedFile(key, file, syscall.O_RDONLY, func(list *spawn.Program, fd, content, entries spawn.Arg) {
+	p.triedFile(key, file, syscall.O_RDONLY, func(list *spawn.Program, fd spawn.Arg) func(spawn.Reply) string {
+		content, entries := list.Answer(4), list.Answer(4)
 		list.Call("read "+file, syscall.SYS_READ, fd, list.Bytes(make([]byte, 8)), spawn.Value(1)).AllowAny().SaveAt(content, 0)
 		list.Call("list "+file, syscall.SYS_GETDENTS64, fd, list.Bytes(make([]byte, 512)), spawn.Value(512)).AllowAny().SaveAt(entries, 0)
+		return func(reply spawn.Reply) string {
+			switch read, listed := number(reply, content), number(reply, entries); {
+			case read == 0 || listed >= 0 && listed <= twoEntries:
+				return "empty"
+			case read < 0 && listed < 0:
+				return word(read)
+			}
+			return word(0)
+		}
 	})
 }
 
-func (p *prober) triedFile(key, file string, flags int, look func(list *spawn.Program, fd, content, entries spawn.Arg)) {
+// triedFile is whether a file can be opened, and then what look says of it: it adds calls
+// about the descriptor, and tells afterwards what they have seen.
+func (p *prober) triedFile(key, file string, flags int, look func(list *spawn.Program, fd spawn.Arg) func(spawn.Reply) string) {
 	var list spawn.Program
 	result := list.Answer(4)
 	fd := list.Call("open "+file, syscall.SYS_OPENAT, spawn.FD(atFDCWD), list.String(file), spawn.Value(flags|syscall.O_NONBLOCK|syscall.O_NOCTTY|syscall.O_CLOEXEC), spawn.Value(0)).AllowAny().Save()
 	list.SetInt(result, 0, fd)
-	content, entries := list.Answer(4), list.Answer(4)
-	if look != nil {
-		look(&list, fd, content, entries)
-	}
+	seen := look(&list, fd)
 	list.Call("close "+file, syscall.SYS_CLOSE, fd).AllowAny()
 	reply, err := p.server.Do(&list)
 	switch {
 	case err != nil:
 		p.seen.add(key, "%v", err)
-	case number(reply, result) < 0 || look == nil:
+	case number(reply, result) < 0:
 		p.seen.add(key, "%s", word(number(reply, result)))
-	case number(reply, content) == 0 || number(reply, entries) >= 0 && number(reply, entries) <= twoEntries:
-		p.seen.add(key, "empty")
-	case number(reply, content) < 0 && number(reply, entries) < 0:
-		p.seen.add(key, "%s", word(number(reply, content)))
 	default:
-		p.seen.add(key, "works")
+		p.seen.add(key, "%s", seen(reply))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sandbox-run/sandbox-run/test/internal/testenv"
 )
@@ -23,6 +24,7 @@ import (
 var (
 	recoveries = flag.Int("recoveries", 8, "how often TestRecoveries has something die at random")
 	seed       = flag.Uint64("seed", 0, "what TestRecoveries begins with; 0 is chosen")
+	within     = flag.Duration("patience", 30*time.Second, "how long a server may take to come to a place")
 	only       = flag.String("point", "", "die at this place alone")
 )
 

@@ -17,6 +17,11 @@ hello() { ./sandbox-run --runtime docker --quiet --lang python --code 'print("do
 hello || hello || hello
 
 failed=0
+# What a kernel has to be closed differs from one to the next.
+for runtime in oci docker; do
+	./sandbox-run doctor --posture --runtime $runtime >posture || failed=1
+	printf '%s: %s\n' $runtime "$(tail -n 1 posture | cut -c1-300)"
+done
 # meets WANT ARGS... runs Python in a container, and looks for a line in what it and
 # sandbox-run say.
 meets() {

@@ -9,13 +9,8 @@ mkdir -p "$SANDBOX_DATA_DIR"
 cp -a data/. "$SANDBOX_DATA_DIR/"
 chmod -R u+w "$SANDBOX_DATA_DIR"
 
-group=/sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)
-delegated=false
-if [ -w "$group/cgroup.procs" ]; then
-	delegated=true
-	mkdir -p "$group/shell"
-	echo $$ >"$group/shell/cgroup.procs"
-fi
+# shellcheck source=test/vm/groups.sh
+. ./groups.sh
 
 # What is started from here has the group to itself, as it would from a unit's
 # ExecStart: otherwise the group is not ours to divide. Nobody can enter one whose
@@ -30,20 +25,6 @@ alone() {
 	else
 		"$@"
 	fi
-}
-
-# own_groups makes sandbox-run start in a group of its own each time, as with
-# systemd-run --user --scope -p Delegate=yes: the tests that start it must not be
-# in the group that it divides.
-own_groups() {
-	echo "+memory +pids +cpu" >"$group/cgroup.subtree_control"
-	cat >alone-sandbox-run <<-END
-		#!/bin/sh
-		mkdir "$group/run.\$\$" && echo \$\$ >"$group/run.\$\$/cgroup.procs" || exit 125
-		exec "$PWD/sandbox-run" "\$@"
-	END
-	chmod 755 alone-sandbox-run
-	export SANDBOX_TEST_BINARY=$PWD/alone-sandbox-run
 }
 
 alone ./sandbox-run doctor || true
@@ -70,7 +51,8 @@ for test in *.test; do
 	esac
 	echo "-- $test"
 	if [ "$test" = test-cli.test ] && $delegated; then
-		own_groups
+		own_groups alone-sandbox-run "$PWD/sandbox-run"
+		export SANDBOX_TEST_BINARY=$PWD/alone-sandbox-run
 		"${command[@]}" "${args[@]}" >log 2>&1 || failed=1
 	else
 		alone "${command[@]}" "${args[@]}" >log 2>&1 || failed=1
