@@ -41,7 +41,7 @@ failed=0
 for suite in ${suites[*]}; do
 	cd /opt/test/tree/test/\$suite
 	case \$suite in
-	hostile) args=(-patience=15m ${HOSTILE-}) ;;
+	hostile) args=(-patience=15m -slow=5 ${HOSTILE-}) ;;
 	crash) args=(-patience=5m ${CRASH-}) ;;
 	faults) args=(${FAULTS-}) ;;
 	esac

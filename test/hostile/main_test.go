@@ -30,6 +30,7 @@ var (
 	place = flag.String("combination", "", "run on this one alone, such as \"local full root\"")
 	only  = flag.String("row", "", "run the rows alone whose names or catalogue numbers these are, separated by commas")
 	extra = flag.Duration("patience", 2*time.Minute, "how long a run may take beside what its program may")
+	slow  = flag.Float64("slow", 1, "how many times as long a program may run that does not have to be stopped, where a processor is emulated")
 	busy  = flag.Bool("shared", false, "others run sandboxes on this machine as well: look at nothing but what is the server's own")
 	ready = flag.Bool("ready", false, "have each row's container made before it comes, with what waits in it; what is counted on the machine wavers then, and is looked at when the servers have ended")
 	// plainPath has no toolchain of anybody's home.

@@ -247,9 +247,9 @@ func (h *host) cgroupState() string {
 	switch {
 	case h.has(cgroup.Memory) && h.has(cgroup.PIDs) && h.has(cgroup.CPU):
 		return api.Enforced
-	case h.cgroups != nil:
+	case h.grantsGroups():
 		return api.Degraded
-	default:
+	default: // none can be made, whatever is mounted
 		return api.Absent
 	}
 }
