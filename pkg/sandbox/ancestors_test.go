@@ -387,3 +387,33 @@ func TestNothingIsRecycledOfWhatIsShared(t *testing.T) {
 		})
 	}
 }
+
+// Who asks without a tenant, where that is one, keeps what is made for him when others come, and
+// so do they what is made beside it.
+func TestNothingIsLostToTenants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter}
+		m := keeps(t, rt, PoolOptions{Containers: 16, OneTenant: true})
+		w := python()
+		m.Prepare(w, 1)
+		time.Sleep(time.Minute)
+		for _, take := range []struct {
+			tenant string
+			warm   bool
+		}{{"", true}, {"uid:1000", false}, {"", true}, {"uid:1000", true}, {"uid:1001", true}, {"", true}} {
+			w.Spec.Tenant = take.tenant
+			c, warm, err := m.Take(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := c.(*warmContainer).spec.Recycle == "tenant "
+			if warm != take.warm || own != (take.tenant == "") {
+				t.Errorf("tenant %q: ready %t, with what was of who has none %t", take.tenant, warm, own)
+			}
+			if err := m.Delete(t.Context(), c.ID()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}

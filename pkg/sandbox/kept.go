@@ -114,7 +114,7 @@ func (p *pool) keepFor(r *prepared, tenant string, used Metrics) bool {
 		r.waiting.memory = *used.MemoryBytes
 	}
 	want := r.class.want
-	want.Spec.Tenant, want.kept = tenant, true
+	want.Spec.Tenant, want.kept, want.beside = tenant, true, false
 	c := p.class(want)
 	if c == nil || len(c.ready) >= maxKept || r.bytes() > p.opts.MemoryBytes/4 || !p.room(c, r.bytes()) {
 		return false

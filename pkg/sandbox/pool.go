@@ -198,15 +198,28 @@ func (p *pool) missed(c *class) {
 
 // classFor is the class that has a container for w, or nil where there is none. Busy cores are
 // divided between tenants, and a container that was made for nobody counts as a tenant. So it
-// may be that of a tenant which has no other. The caller holds mu.
+// may be that of a tenant which has no other. Where who asks without a tenant is one, what was
+// made for nobody is his: the others have as many beside it. The caller holds mu.
 func (p *pool) classFor(w Want) *class {
-	anybodys := w.Spec.Tenant != "" && p.tenants[w.Spec.Tenant] == 0
-	if anybodys {
-		w.Spec.Tenant = ""
+	if w.Spec.Tenant == "" || p.tenants[w.Spec.Tenant] > 0 {
+		return p.class(w)
+	}
+	w.Spec.Tenant = ""
+	least := 0
+	if p.opts.OneTenant {
+		if key, ok := w.key(); ok && p.classes[key] != nil {
+			least = p.classes[key].least
+		}
+		w.beside = true
 	}
 	c := p.class(w)
-	if c != nil && anybodys {
-		p.share(c)
+	if c == nil {
+		return nil
+	}
+	p.share(c)
+	if c.least < least && !c.counted {
+		c.least, c.target = least, max(c.target, least)
+		p.nudge()
 	}
 	return c
 }

@@ -15,8 +15,9 @@ type Want struct {
 	// container that was made for another will do.
 	First *Process
 
-	kept bool   // it has worked for the spec's tenant
-	rest string // what described found, or empty
+	kept   bool   // it has worked for the spec's tenant
+	beside bool   // it is of those beside who asks without a tenant; see classFor
+	rest   string // what described found, or empty
 }
 
 // key is equal for two that one container may stand for: all of what it is made of, and
@@ -26,7 +27,7 @@ func (w Want) key() (key string, ok bool) {
 	if rest == "" {
 		rest = w.describe()
 	}
-	return strconv.FormatBool(w.kept) + strconv.Quote(w.Spec.Tenant) + rest, rest != ""
+	return strconv.FormatBool(w.kept) + strconv.FormatBool(w.beside) + strconv.Quote(w.Spec.Tenant) + rest, rest != ""
 }
 
 // described are wants whose keys take no time: they are asked for where others wait.
