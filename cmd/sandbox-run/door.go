@@ -49,7 +49,7 @@ func (o *opener) open(cfg config.Config, notify func(string)) (cli.Engine, error
 // openReady is open for who runs many programs, one after the other.
 func (o *opener) openReady(cfg config.Config, notify func(string)) (cli.Engine, error) {
 	return o.openWith(cfg, notify, sandbox.PoolOptions{
-		Containers: readyContainers, MemoryBytes: readyMemory, Makers: runtime.GOMAXPROCS(0),
+		Containers: readyContainers, MemoryBytes: readyMemory, Makers: runtime.GOMAXPROCS(0), OneTenant: true,
 		Failed: func(err error) { notify("a container could not be made ahead: " + err.Error()) },
 	})
 }

@@ -101,6 +101,8 @@ func TestAgain(t *testing.T) {
 		}
 		if nobody, said, _, _ := compiled(t, m, "", "z"); nobody == first || nobody == other || said != "turn 1 of [az n]" {
 			t.Errorf("nobody has %s: %q", nobody, said)
+		} else if next, said, _, _ := compiled(t, m, "", "z"); next == nobody || said != "turn 1 of [az n]" {
+			t.Errorf("the next, who may be anybody, has %s: %q", next, said)
 		}
 		if again, said, out, _ := compiled(t, m, "a", "w"); again != first || said != "turn 2 of [aw n]" || out.Code != 2 {
 			t.Errorf("%s after %s: %q, %+v", again, first, said, out)

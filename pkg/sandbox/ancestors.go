@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 )
@@ -98,27 +97,9 @@ func (p *pool) ancestors() (n int) {
 	return p.kin() - p.founding
 }
 
-// mayDescend tells whether an ancestor could be any run's of the class.
+// mayDescend tells whether an ancestor could be any run's of the class: it is one tenant's.
 func (p *pool) mayDescend(c *class) bool {
-	return !p.opts.SingleUse && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
-}
-
-// share has a class be for tenants as they come, and nothing be forked for it any more, nor
-// anything be used again: an ancestor is one tenant's. Where there are no tenants, who asks is one.
-// The caller holds mu.
-func (p *pool) share(c *class) {
-	if c.shared {
-		return
-	}
-	c.shared, c.lineage.never = true, true
-	p.retire(&c.lineage)
-	c.ready = slices.DeleteFunc(c.ready, func(r *prepared) bool {
-		if !r.personal() {
-			return false
-		}
-		p.discard(r)
-		return true
-	})
+	return !p.opts.SingleUse && !c.shared && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
 }
 
 // mayFound tells whether there is room for one ancestor more, or for one in the place of another.
@@ -279,13 +260,12 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 	p.mu.Unlock()
 	defer a.forking.Done()
 	ctx := context.WithoutCancel(p.ctx)
-	spec := p.spec(c)
-	made, err := p.runtime.Create(ctx, spec)
+	made, err := p.runtime.Create(ctx, p.spec(c))
 	if err != nil {
 		p.report(err)
 		return nil
 	}
-	r := &prepared{Container: made, class: c, made: time.Now(), parent: a, recycles: spec.Recycle != ""}
+	r := &prepared{Container: made, class: c, made: time.Now(), parent: a}
 	if r.waiting, err = startAhead(ctx, made, *c.want.Ahead, a.Start, closed, late); err == nil {
 		a.children.Add(1)
 		p.mu.Lock()

@@ -181,7 +181,7 @@ func TestPoolRehearses(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var failed error
 			rt := &warmRuntime{program: interpreter, ancestral: true, rehearseErr: refuses}
-			m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { failed = errors.Join(failed, err) }})
+			m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, OneTenant: true, Failed: func(err error) { failed = errors.Join(failed, err) }})
 			w := python()
 			w.Ahead.Ancestor = &Ancestry{Library: "library", Rehearsal: map[string][]byte{"main": nil}}
 			for range 4 {
@@ -201,43 +201,48 @@ func TestPoolRehearses(t *testing.T) {
 	}
 }
 
-// What was forked for who has no tenant is not for a tenant, nor is the ancestor kept.
+// What is forked for who asks without a tenant, where that is one, is for no other; and where it may be
+// anybody, nothing is forked for them, nor used again.
 func TestPoolSharesNoAncestor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rt := &warmRuntime{program: interpreter, ancestral: true}
-		m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, Failed: func(err error) { t.Error(err) }})
-		w := python()
-		w.Ahead.Ancestor = &Ancestry{Library: "library"}
-		take := func(tenant string) *warmContainer {
-			w := w
-			w.Spec.Tenant = tenant
-			c, _, err := m.Take(t.Context(), w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.AfterFunc(time.Second, func() { _ = m.Delete(context.Background(), c.ID()) })
-			return c.(*warmContainer)
-		}
-		for range 20 {
-			take("")
-			time.Sleep(200 * time.Millisecond)
-		}
-		time.Sleep(3 * time.Second)
-		if n, forks := rt.kin(); n != 1 || forks == 0 || m.Ready()["python"] == 0 {
-			t.Fatalf("%d ancestors, %d forks, ready %v: nothing to share", n, forks, m.Ready())
-		}
-		for i := range 20 {
-			if c := take(fmt.Sprint("tenant ", i)); c.forked {
-				t.Fatal("a tenant has what was forked for another")
-			}
-			take("")
-			time.Sleep(200 * time.Millisecond)
-		}
-		if n, _ := rt.kin(); n != 0 {
-			t.Errorf("%d ancestors of a class that is anybody's", n)
-		}
-		time.Sleep(1500 * time.Millisecond) // until the last is deleted: to close would not wait for that
-	})
+	for name, one := range map[string]bool{"one tenant": true, "anybody": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: interpreter, ancestral: true}
+				m := keeps(t, rt, PoolOptions{Containers: 16, Makers: 4, OneTenant: one, Failed: func(err error) { t.Error(err) }})
+				forked := 0
+				take := func(tenant string) {
+					w := python()
+					w.Ahead.Ancestor, w.Spec.Tenant = &Ancestry{Library: "library"}, tenant
+					taken, _, err := m.Take(t.Context(), w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c := taken.(*warmContainer)
+					if c.forked {
+						forked++
+					}
+					if personal := c.forked || c.spec.Recycle == "tenant "; personal && (tenant != "" || !one) {
+						t.Fatalf("tenant %q has what may be of another: forked %t, used before by %q", tenant, c.forked, c.spec.Recycle)
+					}
+					time.AfterFunc(time.Second, func() { _ = m.Delete(context.Background(), c.ID()) })
+					time.Sleep(200 * time.Millisecond)
+				}
+				for range 20 {
+					take("")
+				}
+				time.Sleep(3 * time.Second)
+				before := forked
+				for i := range 20 {
+					take(fmt.Sprint("tenant ", i))
+					take("")
+				}
+				time.Sleep(1500 * time.Millisecond) // until the last is deleted: to close would not wait for that
+				if n, _ := rt.kin(); (n == 1) != one || (forked > before) != one || m.Ready()["python"] == 0 {
+					t.Errorf("%d ancestors, %d more who have what was forked, ready %v", n, forked-before, m.Ready())
+				}
+			})
+		})
+	}
 }
 
 // Where there can be none, that is no failure, and not tried again.

@@ -13,6 +13,8 @@ type class struct {
 	first   *Process    // Want.First of who asked last
 	wanted  bool        // some time
 	asked   bool        // since shrunk
+	last    int         // which of the pool's asks was for it, or served by it, last
+	missed  [2]int      // the last two that found nothing
 	ready   []*prepared // oldest first
 	making  int
 	size    int64 // bytes that the last one took which was made
@@ -24,7 +26,7 @@ type class struct {
 	retryAt time.Time
 	pause   time.Duration
 	lineage lineage
-	shared  bool // it has been of tenants as they come; see share
+	shared  bool // it is for tenants as they come: nothing is forked for it, nor used again
 	counted bool // what waits would be counted as runs' processes
 }
 

@@ -210,7 +210,7 @@ func (m *Manager) Keeps(id string) bool {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return c.turned != nil && m.pool.gives(c.prepared)
+	return c.turned != nil && m.pool.gives(c.prepared, c.tenant)
 }
 
 // Return is Delete, but a container in which nothing has run but what waits again is kept

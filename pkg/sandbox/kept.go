@@ -62,15 +62,15 @@ func (p *prepared) leaves() bool {
 	return !p.followed && (p.turns >= maxTurns-heirTurns || time.Since(p.made) > heirAfter)
 }
 
-// gives tells whether a container may be given back.
-func (p *pool) gives(r *prepared) bool {
-	return p != nil && !p.opts.SingleUse && r.turns < maxTurns && time.Since(r.made) < oldest
+// gives tells whether a tenant's container may be given back.
+func (p *pool) gives(r *prepared, tenant string) bool {
+	return p != nil && !p.opts.SingleUse && p.isTenant(tenant) && r.turns < maxTurns && time.Since(r.made) < oldest
 }
 
 // giveBack has what has worked in a container clean up, and keeps it for the tenant once it
 // waits. It tells whether the container is the pool's again.
 func (p *pool) giveBack(r *prepared, w *waiting, tenant string) bool {
-	if !p.gives(r) {
+	if !p.gives(r, tenant) {
 		return false
 	}
 	p.mu.Lock()

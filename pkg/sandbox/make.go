@@ -53,7 +53,7 @@ func (p *pool) make(c *class) {
 		c.counted, c.target, c.least = true, 0, 0
 	case err != nil:
 		c.failed(time.Now())
-	case p.closed || ready.parent != nil && c.lineage.never || ready.recycles && c.shared:
+	case p.closed:
 		p.discard(ready)
 	default:
 		c.size = ready.bytes()
@@ -97,8 +97,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
 		return r, nil
 	}
-	spec := p.spec(c)
-	container, err := p.runtime.Create(ctx, spec)
+	container, err := p.runtime.Create(ctx, p.spec(c))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +105,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 		p.report(container.Delete(context.WithoutCancel(ctx)))
 		return nil, errCounted
 	}
-	ready := &prepared{Container: container, class: c, made: time.Now(), recycles: spec.Recycle != ""}
+	ready := &prepared{Container: container, class: c, made: time.Now()}
 	switch {
 	case c.want.Ahead == nil:
 		if err = expect(ctx, container, first); !ready.waits() {
@@ -129,10 +128,8 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 // spec is what a container of a class is made of. Nothing of it is another tenant's afterwards:
 // what was made for nobody may be anybody's.
 func (p *pool) spec(c *class) Spec {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	s := c.want.Spec
-	if !p.opts.SingleUse && !c.shared && (s.Tenant != "" || p.opts.OneTenant) {
+	if !p.opts.SingleUse && !c.shared {
 		s.Recycle = "tenant " + s.Tenant
 	}
 	return s

@@ -19,7 +19,8 @@ type PoolOptions struct {
 	MemoryBytes int64
 	// SingleUse keeps nothing that has worked, for whomever.
 	SingleUse bool
-	// OneTenant says that whoever asks without a tenant is one.
+	// OneTenant says that whoever asks without a tenant is one. Where they are not, nothing of one's is
+	// used for the next.
 	OneTenant bool
 	// Makers is how many are made at a time.
 	Makers int
@@ -77,6 +78,7 @@ type pool struct {
 	mu      sync.Mutex // guards what follows; nothing slow is done under it
 	classes map[string]*class
 	tenants map[string]int // how many containers each has
+	asks    int            // how often something was asked for
 	making  int
 	slow    int // of making, those that have outlasted patience
 	closed  bool
@@ -87,19 +89,14 @@ type pool struct {
 // prepared is a container that waits.
 type prepared struct {
 	Container
-	class   *class
-	waiting *waiting // nil where nothing was started
-	made    time.Time
-	parent  *progenitor // of what was forked in it, until it is gone; else nil
-	// recycles tells that it has something of the container before, or the next may have.
-	recycles bool
+	class    *class
+	waiting  *waiting // nil where nothing was started
+	made     time.Time
+	parent   *progenitor // of what was forked in it, until it is gone; else nil
 	turns    int         // how often it was given back
 	followed bool        // it has not long to go, and another has worked in its place
 	refill   *time.Timer // of one that is taken
 }
-
-// personal tells whether it is for the tenant alone for whom it was made.
-func (p *prepared) personal() bool { return p.parent != nil || p.recycles }
 
 // waits tells whether it is there still, and what was started in it waits.
 func (p *prepared) waits() bool {
@@ -178,11 +175,13 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 // caller holds mu.
 func (p *pool) note(c *class, found bool) (isNew bool) {
 	c.lineage.asked++
+	p.asks++
 	if !found {
+		c.missed = [2]int{c.missed[1], p.asks}
 		p.missed(c)
 	}
 	isNew = !c.wanted
-	c.wanted, c.asked = true, true
+	c.wanted, c.asked, c.last = true, true, p.asks
 	return isNew
 }
 
@@ -216,7 +215,6 @@ func (p *pool) classFor(w Want) *class {
 	if c == nil {
 		return nil
 	}
-	p.share(c)
 	if c.least < least && !c.counted {
 		c.least, c.target = least, max(c.target, least)
 		p.nudge()
@@ -233,6 +231,7 @@ func (p *pool) pop(c *class) *prepared {
 		c.ready = slices.Delete(c.ready, last, last+1)
 		c.spare = min(c.spare, len(c.ready))
 		if ready.waits() {
+			c.last = p.asks
 			return ready
 		}
 		c.failed(time.Now())
@@ -252,11 +251,14 @@ func (p *pool) class(w Want) *class {
 		return nil // so much of so many kinds is not wanted again
 	}
 	if c == nil {
-		c = &class{want: w, first: w.First, shrunk: time.Now()}
+		c = &class{want: w, first: w.First, shrunk: time.Now(), shared: w.beside || !p.isTenant(w.Spec.Tenant)}
 		p.classes[key] = c
 	}
 	return c
 }
+
+// isTenant tells whether all who ask as that tenant are one.
+func (p *pool) isTenant(name string) bool { return name != "" || p.opts.OneTenant }
 
 // count notes that a tenant has one container more, or less.
 func (p *pool) count(tenant string, more int) {

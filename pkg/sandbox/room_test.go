@@ -6,8 +6,15 @@ import (
 	"time"
 )
 
-// taken has n containers of a kind in use at a time.
+// taken has n containers of a kind in use at a time, and some time pass.
 func taken(t *testing.T, m *Manager, w Want, n int) {
+	t.Helper()
+	together(t, m, w, n)
+	time.Sleep(10 * time.Second)
+}
+
+// together has n containers of a kind in use at a time.
+func together(t *testing.T, m *Manager, w Want, n int) {
 	t.Helper()
 	var ids []string
 	for range n {
@@ -18,7 +25,7 @@ func taken(t *testing.T, m *Manager, w Want, n int) {
 	for _, id := range ids {
 		_ = m.Delete(t.Context(), id)
 	}
-	time.Sleep(10 * time.Second)
+	time.Sleep(10 * time.Millisecond)
 }
 
 // What nobody wants makes room for what somebody does.
@@ -32,6 +39,119 @@ func TestPoolMakesRoom(t *testing.T) {
 		taken(t, m, young, 2)
 		if ready := m.Ready(); ready["rust"] == 0 {
 			t.Errorf("ready: %v", ready)
+		}
+	})
+}
+
+// asked takes a container of the first kind that has one, uses it for no time, and tells whether it was ready.
+func asked(t *testing.T, m *Manager, wants ...Want) (id string, warm bool) {
+	t.Helper()
+	c, warm, err := m.Take(t.Context(), wants...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Delete(t.Context(), c.ID()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond)
+	return c.ID(), warm
+}
+
+// What somebody asks for again and again has the room of what others have asked for, as soon as those do
+// not, but not of what is kept ready.
+func TestPoolMakesRoomAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+		old, young := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
+		m.Prepare(old, 1)
+		taken(t, m, old, 8)
+		if ready := m.Ready(); ready["go"] != 4 {
+			t.Fatalf("ready: %v", ready)
+		}
+		for i := range 20 {
+			if _, warm := asked(t, m, young); !warm && i > 1 {
+				t.Fatalf("nothing is ready for what was asked for %d times in a row", i)
+			}
+		}
+		taken(t, m, young, 8)
+		if ready := m.Ready(); ready["go"] != 1 || ready["rust"] != 3 {
+			t.Errorf("ready: %v", ready)
+		}
+	})
+}
+
+// What was asked for the longest ago goes first.
+func TestPoolMakesRoomOfTheLongestUnasked(t *testing.T) {
+	for range 10 {
+		synctest.Test(t, func(t *testing.T) {
+			m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+			kinds := map[string]Want{}
+			for _, language := range []string{"go", "java", "rust"} {
+				kinds[language] = Want{Spec: Spec{Language: language}}
+			}
+			for _, n := range []int{1, 2} {
+				together(t, m, kinds["go"], n)
+				together(t, m, kinds["java"], n)
+			}
+			for _, language := range []string{"go", "rust", "rust"} {
+				asked(t, m, kinds[language])
+			}
+			if ready := m.Ready(); ready["go"] != 2 || ready["java"] != 1 || ready["rust"] != 1 {
+				t.Errorf("ready: %v", ready)
+			}
+		})
+	}
+}
+
+// What is asked for in turns takes no room from one another: where it does not suffice, most would have none.
+func TestPoolMakesNoRoomInTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+		found := 0
+		for range 20 {
+			for _, language := range []string{"go", "rust", "java", "python", "javascript"} {
+				if _, warm := asked(t, m, Want{Spec: Spec{Language: language}}); warm {
+					found++
+				}
+			}
+		}
+		if found < 50 {
+			t.Errorf("%d of 100 found one ready", found)
+		}
+	})
+}
+
+// What serves in the place of another is not idle, nor is what has worked for a tenant before its time.
+func TestPoolMakesNoRoomOfWhatServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := keeps(t, &warmRuntime{program: compiler}, PoolOptions{Containers: 4})
+		m.Prepare(javac(""), 1)
+		time.Sleep(time.Second)
+		id, _, _, _ := compiled(t, m, "a", "x")
+		serves, other := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
+		together(t, m, serves, 1)
+		together(t, m, serves, 2)
+		if ready := m.Ready(); ready["go"] != 2 || ready["java"] != 2 {
+			t.Fatalf("ready: %v", ready)
+		}
+		asked(t, m, other)
+		served := m.pool.take([]Want{{Spec: Spec{Language: "bash"}}, serves}, 1)
+		if served == nil {
+			t.Fatal("the second kind did not serve")
+		}
+		if err := m.Delete(t.Context(), m.taken(serves, served).ID()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+		asked(t, m, other)
+		if ready := m.Ready(); ready["go"] != 2 || ready["rust"] != 0 {
+			t.Errorf("what has served is gone: %v", ready)
+		}
+		for range 8 {
+			asked(t, m, other)
+		}
+		if again, _ := asked(t, m, javac("a")); again != id {
+			t.Error("what has worked for a tenant went for what another asked for")
 		}
 	})
 }
