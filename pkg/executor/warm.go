@@ -143,25 +143,69 @@ func Usual() []Request {
 	}
 }
 
-// Prewarm has a container ready for each of the usual languages that is installed and whose
-// caches are there, for requests that are like that one otherwise. What cannot be is no
-// error: the first run will tell.
+// Prewarm has a container ready for each of the usual languages that is installed, for requests
+// that are like that one otherwise; for those last whose caches have to be prepared before. What
+// cannot be is no error: the first run will tell.
 func (e *Executor) Prewarm(ctx context.Context, like Request) {
+	var later []Request
 	for _, program := range Usual() {
 		like.Language, like.Code = program.Language, program.Code
-		a, err := e.Admit(ctx, like)
-		if err != nil || a.failed != nil || !a.run.cached() {
-			continue
-		}
-		if spec, err := a.run.spec(ctx); err == nil && a.run.common(spec) {
-			for _, phase := range a.run.apartPhases() {
-				e.manager.Prepare(a.run.wants(spec, phase)[0], 1)
-			}
-		}
-		if a.run.release != nil {
-			a.run.release()
+		if !e.prewarm(ctx, like, false) {
+			later = append(later, like)
 		}
 	}
+	for _, req := range later {
+		if ctx.Err() == nil {
+			e.prewarm(ctx, req, true)
+		}
+	}
+}
+
+// prewarm has a container ready for such requests, and tells whether their caches are there, which it
+// may prepare.
+func (e *Executor) prewarm(ctx context.Context, req Request, prepares bool) bool {
+	a, err := e.Admit(ctx, req)
+	if err != nil || a.failed != nil {
+		return false
+	}
+	if release := a.run.release; release != nil {
+		defer release()
+	}
+	if !a.run.cached() && (!prepares || !a.run.prepareCaches(ctx)) {
+		return false
+	}
+	a.run.keepReady(ctx)
+	return true
+}
+
+// keepReady has a container ready for each phase of the run.
+func (r *run) keepReady(ctx context.Context) {
+	if spec, err := r.spec(ctx); err == nil && r.common(spec) {
+		for _, phase := range r.apartPhases() {
+			r.e.manager.Prepare(r.wants(spec, phase)[0], 1)
+		}
+	}
+}
+
+// fillShare is how much of the memory of what is made ahead may be taken to fill a cache before
+// somebody needs it: as much again, which is given back.
+const fillShare = 2
+
+// prepareCaches prepares this machine's caches for the run, where that takes no memory that others
+// were granted, and tells whether they are there.
+func (r *run) prepareCaches(ctx context.Context) bool {
+	if r.toolchain.Image != "" || r.img.Elsewhere || r.e.cfg.Compile.MemoryBytes > fillShare*r.e.cfg.Warm.MemoryBytes {
+		return false
+	}
+	for _, cache := range r.plan.Caches {
+		if _, err := r.buildCache(ctx, cache); err != nil {
+			if ctx.Err() == nil {
+				r.e.notify(err.Error())
+			}
+			return false
+		}
+	}
+	return true
 }
 
 // apartPhases are those that may have containers of their own: the first, and the run phase

@@ -188,6 +188,51 @@ func TestWarmRunsAndLimits(t *testing.T) {
 	}
 }
 
+// pathOf is a directory with those programs alone: no shims, which would look at HOME.
+func pathOf(t *testing.T, names ...string) string {
+	t.Helper()
+	path := t.TempDir()
+	for _, name := range names {
+		program, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("no %s here", name)
+		}
+		if program, err = filepath.EvalSymlinks(program); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(program, filepath.Join(path, filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// A server prepares what is missing before somebody needs it, unless that would take memory that runs
+// may be granted.
+func TestServerPreparesWhatIsMissing(t *testing.T) {
+	path := pathOf(t, "/usr/bin/python3", "javac")
+	for name, c := range map[string]struct {
+		megabytes string
+		prepares  bool
+	}{"room": {"4096", true}, "no room": {"1024", false}} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			s := started(t, "SANDBOX_DATA_DIR="+data, "PATH="+path, "HOME="+path, "SANDBOX_COMPILE_MEMORY_MB=512", "SANDBOX_TOTAL_MEMORY_MB="+c.megabytes)
+			s.runWarm(t, api.Request{Language: "python", Code: "print()"})
+			if c.prepares {
+				s.ready(t, "java", 2) // one for its compiler
+				if r := s.run(t, api.Request{Language: "java", Code: "class Main { public static void main(String[] a) {} }"}); r.Status != api.StatusOK || !r.Meta.Warm {
+					t.Errorf("%s, warm %t: %s", r.Status, r.Meta.Warm, r.Message)
+				}
+			}
+			made, err := filepath.Glob(filepath.Join(data, "cache/build/javac-*"))
+			if err != nil || (len(made) > 0) != c.prepares {
+				t.Errorf("prepared: %v, %v", made, err)
+			}
+		})
+	}
+}
+
 // What is prepared before the first request is prepared: the first program in Java waits for
 // nothing, and what is not here is said.
 func TestWarmVerb(t *testing.T) {
@@ -215,19 +260,7 @@ func TestWarmVerb(t *testing.T) {
 		err = cmd.Run()
 		return out.String(), said.String(), err
 	}
-	path := t.TempDir()
-	for _, name := range []string{"/usr/bin/python3", "javac"} { // no shim, which would look at HOME
-		program, err := exec.LookPath(name)
-		if err != nil {
-			t.Skipf("no %s here", name)
-		}
-		if program, err = filepath.EvalSymlinks(program); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(program, filepath.Join(path, filepath.Base(name))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	path := pathOf(t, "/usr/bin/python3", "javac")
 	for range 2 {
 		stdout, stderr, err := warm("PATH="+path, "HOME="+path)
 		if err != nil || !regexp.MustCompile(`(?m)^python 3\S+: ready after \d+\.\d s$`).MatchString(stdout) || !regexp.MustCompile(`(?m)^java \d\S*: ready after`).MatchString(stdout) {
