@@ -105,6 +105,7 @@ func compilersDoNotFit(never *capacity.TooLargeError) *api.Problem {
 // place waits for a place, unless the server has begun to shut down while the request arrived,
 // or does so meanwhile and ends what runs.
 func (s *Server) place(ctx context.Context, d capacity.Demand) (*capacity.Grant, error) {
+	s.placed.Add(1)
 	s.placing.Add(1) // before the look, so that who shuts down sees one of the two
 	defer s.placing.Add(-1)
 	if err := s.drained(); err != nil {

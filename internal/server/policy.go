@@ -2,7 +2,6 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net/http"
 
@@ -32,15 +31,6 @@ func (s *Server) bound(req *executor.Request) error {
 		return err
 	}
 	return boundNetwork(req.Network)
-}
-
-// Prewarm has containers ready for what requests ask for that say nothing of walls and
-// limits.
-func (s *Server) Prewarm(ctx context.Context) {
-	usual := executor.Request{}
-	if err := s.bound(&usual); err == nil {
-		s.Executor.Prewarm(ctx, usual)
-	}
 }
 
 // boundIsolation: a caller may only ask for stronger walls.

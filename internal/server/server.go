@@ -64,6 +64,7 @@ type Server struct {
 	removing atomic.Int64   // how many of them there are
 	draining atomic.Bool
 	placing  atomic.Int64    // requests on their way to the ledger
+	placed   atomic.Int64    // how many there were
 	runs     context.Context // of every run; done when those that go on must end
 	endRuns  context.CancelFunc
 	handler  http.Handler

@@ -144,29 +144,28 @@ func Usual() []Request {
 }
 
 // Prewarm has a container ready for each of the usual languages that is installed, for requests
-// that are like that one otherwise; for those last whose caches have to be prepared before. What
-// cannot be is no error: the first run will tell.
-func (e *Executor) Prewarm(ctx context.Context, like Request) {
-	var later []Request
+// that are like that one otherwise. Those of which a cache has to be prepared before are left, for
+// [Executor.Prepare]. What cannot be is no error: the first run will tell.
+func (e *Executor) Prewarm(ctx context.Context, like Request) (left []Request) {
 	for _, program := range Usual() {
 		like.Language, like.Code = program.Language, program.Code
 		if !e.prewarm(ctx, like, false) {
-			later = append(later, like)
+			left = append(left, like)
 		}
 	}
-	for _, req := range later {
-		if ctx.Err() == nil {
-			e.prewarm(ctx, req, true)
-		}
-	}
+	return left
 }
 
-// prewarm has a container ready for such requests, and tells whether their caches are there, which it
-// may prepare.
+// Prepare has a container ready for such requests as [Executor.Prewarm] has left, and the caches of their
+// language before, as far as that takes no memory that runs may be granted.
+func (e *Executor) Prepare(ctx context.Context, req Request) { e.prewarm(ctx, req, true) }
+
+// prewarm has a container ready for such requests, or gives that up, and tells whether nothing is left
+// to be prepared.
 func (e *Executor) prewarm(ctx context.Context, req Request, prepares bool) bool {
 	a, err := e.Admit(ctx, req)
 	if err != nil || a.failed != nil {
-		return false
+		return true
 	}
 	if release := a.run.release; release != nil {
 		defer release()

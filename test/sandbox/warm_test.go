@@ -224,6 +224,8 @@ func TestServerPreparesWhatIsMissing(t *testing.T) {
 				if r := s.run(t, api.Request{Language: "java", Code: "class Main { public static void main(String[] a) {} }"}); r.Status != api.StatusOK || !r.Meta.Warm {
 					t.Errorf("%s, warm %t: %s", r.Status, r.Meta.Warm, r.Message)
 				}
+			} else {
+				time.Sleep(6 * time.Second) // it begins after three without a request
 			}
 			made, err := filepath.Glob(filepath.Join(data, "cache/build/javac-*"))
 			if err != nil || (len(made) > 0) != c.prepares {
