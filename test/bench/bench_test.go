@@ -13,7 +13,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,9 +49,7 @@ func TestMain(m *testing.M) {
 		if binary, err = testenv.Program(dir, "sandbox-server", "SANDBOX_TEST_SERVER"); err != nil {
 			return 0, err
 		}
-		prepare := exec.Command(binary, "warm") // or a server does so as soon as a bare program is measured
-		prepare.Env, prepare.Stderr = testenv.Environ("SANDBOX_DATA_DIR="+dataDir), os.Stderr
-		if err := prepare.Run(); err != nil {
+		if err := testenv.Fill(binary, nil, "SANDBOX_DATA_DIR="+dataDir); err != nil {
 			return 0, err
 		}
 		return m.Run(), nil

@@ -226,6 +226,11 @@ func (c *combination) start(t *testing.T) {
 			}
 		}
 	}
+	if *ready && c.runtime == "local" {
+		if err := testenv.Fill(binary, c.as, settings...); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if c.runtime == "remote" {
 		if c.behind, err = testenv.Launch(binary, c.as, append(settings, "SANDBOX_TYPE=local", "SANDBOX_DATA_DIR="+data+behind)...); err != nil {
 			t.Fatal(err)

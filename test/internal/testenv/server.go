@@ -61,6 +61,21 @@ func Launch(binary string, user *syscall.Credential, settings ...string) (*Serve
 	}
 }
 
+// Fill has what a server prepares once be prepared, as that user and with those settings: else the server
+// does it as soon as it rests, beside whatever a test looks at.
+func Fill(binary string, user *syscall.Credential, settings ...string) error {
+	cmd := exec.Command(binary, "warm")
+	cmd.Env = Environ(settings...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Credential: user}
+	if user != nil {
+		cmd.Dir = "/"
+	}
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("sandbox-server warm: %w\n%s", err, said)
+	}
+	return nil
+}
+
 // read keeps the log and tells the address from the line that says ready.
 func (s *Server) read(stderr io.Reader, ready chan<- string) {
 	defer close(s.eof)
