@@ -99,7 +99,7 @@ func (p *pool) ancestors() (n int) {
 
 // mayDescend tells whether an ancestor could be any run's of the class: it is one tenant's.
 func (p *pool) mayDescend(c *class) bool {
-	return !p.opts.SingleUse && !c.shared && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
+	return !p.opts.SingleUse && !p.isAnybodys(c.want) && c.want.Ahead != nil && c.want.Ahead.Ancestor != nil && !c.lineage.never
 }
 
 // mayFound tells whether there is room for one ancestor more, or for one in the place of another.

@@ -26,7 +26,6 @@ type class struct {
 	retryAt time.Time
 	pause   time.Duration
 	lineage lineage
-	shared  bool // it is for tenants as they come: nothing is forked for it, nor used again
 	counted bool // what waits would be counted as runs' processes
 }
 

@@ -129,7 +129,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 // what was made for nobody may be anybody's.
 func (p *pool) spec(c *class) Spec {
 	s := c.want.Spec
-	if !p.opts.SingleUse && !c.shared {
+	if !p.opts.SingleUse && !p.isAnybodys(c.want) {
 		s.Recycle = "tenant " + s.Tenant
 	}
 	return s

@@ -251,7 +251,7 @@ func (p *pool) class(w Want) *class {
 		return nil // so much of so many kinds is not wanted again
 	}
 	if c == nil {
-		c = &class{want: w, first: w.First, shrunk: time.Now(), shared: w.beside || !p.isTenant(w.Spec.Tenant)}
+		c = &class{want: w, first: w.First, shrunk: time.Now()}
 		p.classes[key] = c
 	}
 	return c
@@ -259,6 +259,9 @@ func (p *pool) class(w Want) *class {
 
 // isTenant tells whether all who ask as that tenant are one.
 func (p *pool) isTenant(name string) bool { return name != "" || p.opts.OneTenant }
+
+// isAnybodys tells whether what is wanted is for tenants as they come: nothing is forked for it, nor used again.
+func (p *pool) isAnybodys(w Want) bool { return w.beside || !p.isTenant(w.Spec.Tenant) }
 
 // count notes that a tenant has one container more, or less.
 func (p *pool) count(tenant string, more int) {
