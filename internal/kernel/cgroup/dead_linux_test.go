@@ -43,6 +43,44 @@ func TestCyclesLeaveNoGroups(t *testing.T) {
 	}
 }
 
+// What others have left in the kernel is no reason to have a run read its files again; thousands are.
+func TestDeadOfOthers(t *testing.T) {
+	h := detect(t, v2Host().with(fakeHost{"sys/fs/cgroup/cgroup.stat": ""}))
+	memory := h.treeOf(Memory)
+	look := func(dying int) bool {
+		t.Helper()
+		if err := os.WriteFile(memory.base.Name()+"/cgroup.stat", fmt.Appendf(nil, "nr_descendants 5\nnr_dying_descendants %d\n", dying), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		many := memory.dead.areMany(memory)
+		for range lookAtDead - 1 {
+			if memory.dead.areMany(memory) != many {
+				t.Fatal("without a look it is known better")
+			}
+		}
+		return many
+	}
+	for _, c := range []struct {
+		dying int
+		many  bool
+	}{
+		{1000, false}, // at the first removal
+		{1000 + 127, false},
+		{1000 + 128, true},
+		{500, false}, // others' have gone
+		{500 + 127, false},
+		{500 + 128, true},
+	} {
+		if got := look(c.dying); got != c.many {
+			t.Errorf("%d dead groups are many: %t", c.dying, got)
+		}
+	}
+	memory.dead = new(dead)
+	if !look(2048 + 128) {
+		t.Error("thousands of dead groups are not many")
+	}
+}
+
 // Groups that live are not taken for dead, however many there are.
 func TestLivingGroupsAreNotDead(t *testing.T) {
 	h := live(t)

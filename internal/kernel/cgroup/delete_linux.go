@@ -53,10 +53,11 @@ func (t *tree) remove(path string, deadline time.Time) error {
 	}
 }
 
-// maxDead is how many removed memory groups the kernel may hold before the page cache of the next
-// one is dropped, and lookAtDead after how many removals it is asked again how many there are.
-// More than maxDrop bytes are a toolchain's, of which there are few.
-const maxDead, lookAtDead, maxDrop = 128, 16, 8 << 20
+// maxDead is how many removed memory groups the kernel may hold more than we found there before the
+// page cache of the next one is dropped, maxFound how many that may be, which nobody wants in the
+// tens of thousands, and lookAtDead after how many removals it is asked again. More than maxDrop
+// bytes are a toolchain's, of which there are few.
+const maxDead, maxFound, lookAtDead, maxDrop = 128, 2048, 16, 8 << 20
 
 // dropCache frees the page cache that is charged to a memory group. A removed
 // group stays in the kernel for as long as one page is charged to it, and
@@ -88,16 +89,23 @@ func (t *tree) dropCache(path string) {
 	}
 }
 
-// dead tells whether the kernel holds many memory groups that were removed.
+// dead tells whether the kernel holds many memory groups that were removed. Those that others have
+// left, or we in an earlier life, are not counted: what is dropped of ours makes them no fewer, and
+// the next run would read it again, to have it dropped again.
 type dead struct {
 	alive, removed atomic.Int64 // groups of ours
+	found          atomic.Int64 // the fewest that there were at any look
 	many           atomic.Bool  // at the last look
 }
 
 // areMany asks the kernel at every so many removals, the first among them.
 func (d *dead) areMany(t *tree) bool {
-	if d.removed.Add(1)%lookAtDead == 1 {
-		d.many.Store(t.deadInKernel() >= maxDead)
+	if n := d.removed.Add(1); n%lookAtDead == 1 {
+		now := t.deadInKernel()
+		if n == 1 || now < d.found.Load() {
+			d.found.Store(min(now, maxFound))
+		}
+		d.many.Store(now-d.found.Load() >= maxDead)
 	}
 	return d.many.Load()
 }
