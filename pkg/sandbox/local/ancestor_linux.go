@@ -32,10 +32,13 @@ type ancestor struct {
 	server *spawn.Server
 	pid    int           // the spawner's child
 	onWay  chan struct{} // holds one for each child that has not come back
-	// foreseen is what each child will write to; nil while nobody knows.
+	// foreseen is what each child will write to and copies itself; nil while nobody knows, and where
+	// it is copied for it as it is forked.
 	foreseen atomic.Pointer[[]span]
-	ending   sync.Once
-	ended    error
+	// carried is the memory in bytes that is copied for each child and charged to the ancestor.
+	carried atomic.Int64
+	ending  sync.Once
+	ended   error
 }
 
 // ancestral are the capabilities of an ancestor: what setns takes, of another's by its pidfd.
@@ -54,8 +57,9 @@ const (
 )
 
 // ancestorLimits are an ancestor's own: it is none of the runs, and its children are in its group
-// until they have entered theirs, on version 1.
-var ancestorLimits = sandbox.Limits{MemoryBytes: 256 << 20, Processes: 2 * (descendantsOnWay + 2)}
+// until they have entered theirs, on version 1. Of its memory a quarter is for itself, and the rest for
+// what some 250 children carry; an ancestor that has more of them is killed, and another follows it.
+var ancestorLimits = sandbox.Limits{MemoryBytes: 1 << 30, Processes: 2 * (descendantsOnWay + 2)}
 
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
 func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.Ancestry) (_ sandbox.Ancestor, err error) {
@@ -232,8 +236,9 @@ func (a *ancestor) launch(p sandbox.Process) error {
 		program.Call("dup3", unix.SYS_DUP3, socket, spawn.FD(3), spawn.Value(0))
 		program.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(4), spawn.Value(uint32(1<<32-1)), spawn.Value(unix.CLOSE_RANGE_CLOEXEC))
 		program.Call("umask", unix.SYS_UMASK, spawn.Value(0o022))
-		dropBounds(&program, ancestral)
-		program.HoldOnly(unix.SYS_CAPSET, ancestral)
+		holds := ancestral | capabilities()&(1<<unix.CAP_IPC_LOCK) // by which all rings together may pin more than RLIMIT_MEMLOCK
+		dropBounds(&program, holds)
+		program.HoldOnly(unix.SYS_CAPSET, holds)
 		for _, l := range a.c.rlimits(p.Limits, a.group.held) {
 			if l.Resource == unix.RLIMIT_STACK { // by which the kernel lays out memory
 				program.SetLimit(unix.SYS_PRLIMIT64, l)
@@ -279,8 +284,15 @@ func (a *ancestor) Start(ctx context.Context, in sandbox.Container, p sandbox.Pr
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	carried := a.carried.Load()
+	if limit := &p.Limits.MemoryBytes; *limit > 0 {
+		if *limit -= carried; *limit <= 0 {
+			return nil, fmt.Errorf("a child of an ancestor has %d bytes of memory before it begins, which is past its limit", carried)
+		}
+	}
 	return c.start(p, func(p sandbox.Process) (*process, error) {
 		return c.newProcess(ctx, p, func(pr *process) error {
+			pr.group.carried = carried
 			err := pr.descend(a, p)
 			if err != nil {
 				pr.miscarry()

@@ -22,7 +22,8 @@ type group struct {
 	cg        *cgroup.Group // nil when this host grants none
 	limits    sandbox.Limits
 	held      heldLimits
-	crowded   bool // one more than the limit may be in it, until settle
+	crowded   bool  // one more than the limit may be in it, until settle
+	carried   int64 // bytes of memory that the process has and another group is charged for
 	stopOOM   func()
 }
 
@@ -157,7 +158,7 @@ func (g *group) read() (s cgroup.Stats, known bool, err error) {
 // then.
 func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
 	s, known, err := g.read()
-	exit.Metrics = metrics(usage, s, known)
+	exit.Metrics = g.metrics(usage, s, known)
 	if !known {
 		return err
 	}
@@ -174,7 +175,7 @@ func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
 
 // metrics are the figures of a process. usage is that of the main process once
 // it has ended, and fills in what the group does not count.
-func metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
+func (g *group) metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
 	m := sandbox.Metrics{Sources: map[string]string{}}
 	if usage != nil {
 		guest.FromUsage(&m, *usage)
@@ -189,6 +190,8 @@ func metrics(usage *spawn.Usage, s cgroup.Stats, known bool) sandbox.Metrics {
 			m.Sources[name] = string(s.CPUUser.Source)
 		}
 	}
+	s.MemoryBytes.Value += g.carried
+	s.MemoryPeakBytes.Value += g.carried
 	take := func(name string, to **int64, f cgroup.Figure) {
 		if f.Known() {
 			*to = f.Pointer()

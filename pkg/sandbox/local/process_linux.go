@@ -446,7 +446,7 @@ func (pr *process) Kill() error {
 // Metrics implements [sandbox.Running].
 func (pr *process) Metrics() (sandbox.Metrics, error) {
 	stats, known := pr.group.stats()
-	m := metrics(nil, stats, known)
+	m := pr.group.metrics(nil, stats, known)
 	if m.CPUUser == nil {
 		pr.sampler.cpu(&m)
 	}

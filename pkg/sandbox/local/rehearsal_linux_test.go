@@ -1,36 +1,36 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// What a child has written to when it has ended its ancestor's later children have copied while
-// they wait, and are the same for all that.
+// What a child has written to when it has ended its ancestor's later children have copied before
+// their work, by the fork or, where no memory may be pinned, by themselves. They are the same for
+// all that, and have it counted.
 func TestRehearsal(t *testing.T) {
+	for name, pins := range map[string]bool{"pinned": true, "foreseen": false} {
+		t.Run(name, func(t *testing.T) { testRehearsal(t, pins) })
+	}
+}
+
+func testRehearsal(t *testing.T, pins bool) {
 	rt := opened(t)
 	a := ancestorOf(t, rt, "one").(*ancestor)
-	start := func() (r sandbox.Running, in *io.PipeWriter, out *strings.Builder) {
-		out = &strings.Builder{}
-		p := interprets(false)
-		var from *io.PipeReader
-		from, in = io.Pipe()
-		p.Stdin, p.Stdout, p.Stderr = from, out, io.Discard
-		r, err := a.Start(t.Context(), smallOf(t, rt, "one"), p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r, in, out
+	if pins && !grantsRings(t) {
+		t.Skip("this host allows no rings")
 	}
-	own := func(r sandbox.Running) (bytes uint64) {
+	own := func(r sandbox.Running) (bytes int64) {
 		pids, err := r.(*process).group.cg.Processes()
 		if err != nil || len(pids) != 1 {
 			t.Fatalf("processes %v, %v", pids, err)
@@ -40,20 +40,30 @@ func TestRehearsal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range spans {
-			bytes += s.size
+			bytes += int64(s.size)
 		}
 		return bytes
 	}
 	ends := func(r sandbox.Running, in *io.PipeWriter) {
 		in.Close()
-		if exit, err := r.Wait(); err != nil || exit.Code != 7 {
+		exit, err := r.Wait()
+		if err != nil || exit.Code != 7 {
 			t.Errorf("%+v, %v", exit, err)
 		}
+		if peak := exit.Metrics.MemoryPeakBytes; a.group.held.memory && (peak == nil || *peak < 1<<20) {
+			t.Errorf("a child has had %v bytes of memory", peak)
+		}
 	}
-	first, in, want := start()
+	first, in, want := descendantOf(t, rt, a)
 	before := own(first)
 	began := false
-	if err := a.Rehearse(first, func() { began = true; in.Close() }); err != nil {
+	var files unix.Rlimit // with none left it can have no ring
+	err := unix.Prlimit(a.pid, unix.RLIMIT_NOFILE, nil, &files)
+	if !pins {
+		err = errors.Join(err, unix.Prlimit(a.pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 1, Max: files.Max}, nil))
+	}
+	err = errors.Join(err, a.Rehearse(first, func() { began = true; in.Close() }), unix.Prlimit(a.pid, unix.RLIMIT_NOFILE, &files, nil))
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !began {
@@ -61,30 +71,89 @@ func TestRehearsal(t *testing.T) {
 		t.Skip("nobody may be traced here")
 	}
 	ends(first, in)
-	foreseen := a.foreseen.Load()
-	if foreseen == nil || len(*foreseen) == 0 || !slices.IsSortedFunc(*foreseen, func(x, y span) int { return int(int64(x.at) - int64(y.at)) }) {
-		t.Fatalf("foreseen is %v", foreseen)
+	foreseen, carried := a.foreseen.Load(), a.carried.Load()
+	switch {
+	case pins && (foreseen != nil || carried < 1<<20 && a.group.held.memory):
+		t.Fatalf("where memory may be pinned %d bytes are carried, and foreseen is %v", carried, foreseen)
+	case !pins && (carried != 0 || foreseen == nil || len(*foreseen) == 0 || !slices.IsSortedFunc(*foreseen, func(x, y span) int { return int(int64(x.at) - int64(y.at)) })):
+		t.Fatalf("where no memory may be pinned %d bytes are carried, and foreseen is %v", carried, foreseen)
 	}
-	next, in, got := start()
+	next, in, got := descendantOf(t, rt, a)
 	after := own(next)
 	if after < 2*before {
 		t.Errorf("a child that waits has %d KiB of its own, before that was foreseen %d", after>>10, before>>10)
+	}
+	if m, err := next.Metrics(); err != nil || a.group.held.memory && *m.MemoryBytes < after {
+		t.Errorf("a child with %d bytes of its own is counted %v, %v", after, *m.MemoryBytes, err)
 	}
 	ends(next, in)
 	if got.String() != want.String() {
 		t.Errorf("before and after:\n%s\n%s", want, got)
 	}
-	t.Logf("%d KiB of its own while it waits, and then %d in %d places", before>>10, after>>10, len(*foreseen))
+	t.Logf("%d KiB of its own while it waits, and then %d", before>>10, after>>10)
 
 	// One that is killed meanwhile teaches nothing, and holds nothing up.
-	killed, in, _ := start()
+	killed, in, _ := descendantOf(t, rt, a)
 	defer in.Close()
-	if err := a.Rehearse(killed, func() { _ = killed.Kill() }); err == nil && len(*a.foreseen.Load()) == 0 {
+	if err := a.Rehearse(killed, func() { _ = killed.Kill() }); err == nil && a.carried.Load() == 0 && len(*a.foreseen.Load()) == 0 {
 		t.Error("it has learned that nothing is written to")
 	}
 	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v, %v", exit, err)
 	}
+}
+
+// What a child carries is within its limit.
+func TestDescendantCarries(t *testing.T) {
+	rt := opened(t)
+	a := ancestorOf(t, rt, "one").(*ancestor)
+	if !a.group.held.memory {
+		t.Skip("the control groups here do not hold memory")
+	}
+	const carried = 40 << 20
+	a.carried.Store(carried)
+	p := interprets(false)
+	p.Stdin, p.Stdout, p.Stderr, p.Limits.MemoryBytes = strings.NewReader("hoard"), io.Discard, io.Discard, carried
+	if _, err := a.Start(t.Context(), smallOf(t, rt, "one"), p); err == nil || !strings.Contains(err.Error(), "past its limit") {
+		t.Errorf("with a limit of no more than it carries: %v", err)
+	}
+	p.Limits.MemoryBytes = 220 << 20 // of which it wants 200
+	r, err := a.Start(t.Context(), smallOf(t, rt, "one"), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exit, err := r.Wait()
+	if err != nil || exit.OOMKills == 0 || exit.HostOOM {
+		t.Errorf("past its limit with what it carries: %+v, %v", exit, err)
+	}
+	if peak := exit.Metrics.MemoryPeakBytes; peak == nil || *peak > p.Limits.MemoryBytes || *peak < p.Limits.MemoryBytes-2<<20 {
+		t.Errorf("at a limit of %d it had %v", p.Limits.MemoryBytes, *peak)
+	}
+}
+
+// descendantOf starts a child of an ancestor, which waits for the end of its input.
+func descendantOf(t *testing.T, rt *Runtime, a *ancestor) (r sandbox.Running, in *io.PipeWriter, out *strings.Builder) {
+	t.Helper()
+	p, out := interprets(false), &strings.Builder{}
+	var from *io.PipeReader
+	from, in = io.Pipe()
+	p.Stdin, p.Stdout, p.Stderr = from, out, io.Discard
+	r, err := a.Start(t.Context(), smallOf(t, rt, "one"), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, in, out
+}
+
+// grantsRings tells whether this host lets us have io_uring.
+func grantsRings(t *testing.T) bool {
+	t.Helper()
+	var params [120]byte
+	ring, _, errno := unix.Syscall(unix.SYS_IO_URING_SETUP, 1, uintptr(unsafe.Pointer(&params)), 0)
+	if errno == 0 {
+		unix.Close(int(ring))
+	}
+	return errno == 0
 }
 
 // A child that is killed on its way, for the memory that it copies, says nothing of it, and its
