@@ -125,6 +125,10 @@ type Running interface {
 	Resize(rows, cols uint16) error
 }
 
+// Figuring is a [Running] that can get ready to tell its figures. That is done while its program
+// runs, and need not be done when somebody waits for its end.
+type Figuring interface{ PrepareFigures() }
+
 // FileTree is a tree of files that the program works in, seen from outside. No
 // method follows a symbolic link, opens anything but regular files and
 // directories, or blocks on what a program planted. Names are relative and

@@ -19,9 +19,10 @@ import (
 // Delete removes the group from every tree. Its processes must have been
 // killed; for those that are still about to die it waits, up to two seconds,
 // after which it is an error that names them. A group that is already gone is
-// no error. Descriptors from V2Dir and TasksFiles are closed.
+// no error. Descriptors from V2Dir and TasksFiles are closed, and those of [Group.PrepareStats].
 func (g *Group) Delete() error {
 	g.CloseJoinFiles()
+	g.closeKept()
 	deadline := deleteDeadline()
 	var errs []error
 	for _, t := range g.h.trees {

@@ -56,12 +56,25 @@ func (d dir) write(name, value string) error {
 // read reads a file of the kernel into buf, in one call. What does not fit is
 // cut behind the last whole line.
 func (d dir) read(name string, buf []byte) ([]byte, error) {
-	fd, err := retry(func() (int, error) { return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	fd, err := d.openToRead(name)
 	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: d.path(name), Err: err}
+		return nil, err
 	}
+	defer unix.Close(fd)
+	return d.readOpen(fd, name, buf)
+}
+
+func (d dir) openToRead(name string) (fd int, err error) {
+	fd, err = retry(func() (int, error) { return unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return -1, &os.PathError{Op: "open", Path: d.path(name), Err: err}
+	}
+	return fd, nil
+}
+
+// readOpen is read of a file that is open; it can be read again.
+func (d dir) readOpen(fd int, name string, buf []byte) ([]byte, error) {
 	n, err := retry(func() (int, error) { return unix.Pread(fd, buf, 0) })
-	unix.Close(fd)
 	if err != nil {
 		return nil, &os.PathError{Op: "read", Path: d.path(name), Err: err}
 	}

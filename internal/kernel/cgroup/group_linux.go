@@ -44,6 +44,15 @@ type Group struct {
 	mu    sync.Mutex
 	dir   *os.File   // of version 2
 	tasks []*os.File // of version 1
+	kept  []keptFile // what [Group.Stats] reads
+	gone  bool       // nothing is kept any more
+}
+
+// keptFile is an open file of a group.
+type keptFile struct {
+	t    *tree
+	path string
+	fd   int
 }
 
 // Create makes a group and sets its limits. The name is made of a-z, 0-9, dots

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // statBuffer holds the longest file that is read, memory.stat.
@@ -16,9 +19,15 @@ const statBuffer = 8 << 10
 // kernel does not have is unknown. It is an error when the group is gone, and when a
 // figure is there and cannot be read: whoever takes it for 0 says that no limit was
 // reached.
-func (g *Group) Stats() (Stats, error) {
+func (g *Group) Stats() (Stats, error) { return g.stats(reader{group: g}) }
+
+// PrepareStats opens what [Group.Stats] reads, so that it takes a third of the time when somebody
+// waits for it: the kernel finds a file of a group in several times what it takes to read it. Some
+// ten descriptors stay open until [Group.Delete].
+func (g *Group) PrepareStats() { _, _ = g.stats(reader{group: g, opens: true}) }
+
+func (g *Group) stats(r reader) (Stats, error) {
 	var s Stats
-	r := reader{group: g}
 	for _, t := range g.h.trees {
 		r.t, r.there = t, false
 		if t.version == 2 {
@@ -64,6 +73,7 @@ type reader struct {
 	t      *tree
 	group  *Group
 	source Source
+	opens  bool // files, and reads none
 	buf    [statBuffer]byte
 	there  bool  // a file of the tree was read
 	failed error // to read what is there
@@ -71,7 +81,7 @@ type reader struct {
 
 // load reads a file; a file that is not there, or not in this group, reads as empty.
 func (r *reader) load(name string) []byte {
-	data, err := r.t.base.read(r.t.file(r.group, name), r.buf[:])
+	data, err := r.read(name)
 	if err != nil {
 		if ignoreGone(err) != nil && !errors.Is(err, errors.ErrUnsupported) {
 			r.failed = cmp.Or(r.failed, err)
@@ -80,6 +90,48 @@ func (r *reader) load(name string) []byte {
 	}
 	r.there = true
 	return data
+}
+
+func (r *reader) read(name string) ([]byte, error) {
+	file := r.t.file(r.group, name)
+	if r.opens {
+		r.group.keep(r.t, file)
+		return nil, nil
+	}
+	return r.group.read(r.t, file, r.buf[:])
+}
+
+// keep opens a file, if that is not done. What cannot be opened, Stats tells.
+func (g *Group) keep(t *tree, file string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone || slices.ContainsFunc(g.kept, func(k keptFile) bool { return k.t == t && k.path == file }) {
+		return
+	}
+	if fd, err := t.base.openToRead(file); err == nil {
+		g.kept = append(g.kept, keptFile{t, file, fd})
+	}
+}
+
+// read reads a file, which may be open.
+func (g *Group) read(t *tree, file string, buf []byte) ([]byte, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock() // against closeKept
+	for _, k := range g.kept {
+		if k.t == t && k.path == file {
+			return t.base.readOpen(k.fd, file, buf)
+		}
+	}
+	return t.base.read(file, buf)
+}
+
+func (g *Group) closeKept() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, k := range g.kept {
+		unix.Close(k.fd)
+	}
+	g.kept, g.gone = nil, true
 }
 
 // number is a file that holds one number.
@@ -165,7 +217,7 @@ func (r *reader) processes(s *Stats) {
 // io adds up a file of transfers by device. It is empty while there were none,
 // so that only a file that cannot be read is unknown.
 func (r *reader) io(s *Stats, name string) {
-	data, err := r.t.base.read(r.t.file(r.group, name), r.buf[:])
+	data, err := r.read(name)
 	var read, written int64
 	if r.t.version == 2 {
 		read, written = ioBytes(data)

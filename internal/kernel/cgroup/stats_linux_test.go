@@ -2,6 +2,7 @@ package cgroup
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -118,5 +119,46 @@ func TestMend(t *testing.T) {
 		if got := c.d.mend(c.version, fmt.Errorf("wrapped: %w", c.err)); !strings.Contains(got, c.want) {
 			t.Errorf("version %d, %v: %q does not say %q", c.version, c.err, got, c.want)
 		}
+	}
+}
+
+// What was opened before is read as it is then, wherever it is found, and closed with the group.
+func TestPrepareStats(t *testing.T) {
+	open := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	g := group(t, v2Host(), Limits{}, []string{"sys/fs/cgroup"}, fakeHost{
+		"sandbox-run/g/cpu.stat":       "user_usec 1\nsystem_usec 2\n",
+		"sandbox-run/g/memory.current": "4096\n",
+		"sandbox-run/g/pids.current":   "3\n",
+		"sandbox-run/g/io.stat":        "",
+	})
+	before := open()
+	g.PrepareStats()
+	prepared := open()
+	g.PrepareStats()
+	if again := open(); prepared != before+4 || again != prepared {
+		t.Errorf("%d descriptors, prepared %d, prepared again %d", before, prepared, again)
+	}
+	base := g.h.trees[0].base.Name()
+	if err := os.WriteFile(base+"/sandbox-run/g/memory.current", []byte("8192\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(base + "/sandbox-run/g/memory.current"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if s := stats(t, g); s.MemoryBytes.Value != 8192 || s.Processes.Value != 3 || s.CPUUser.Value != 1000 || !s.IOReadBytes.Known() || s.MemoryPeakBytes.Known() {
+			t.Errorf("what was opened is read as %+v", s)
+		}
+	}
+	_ = g.Delete() // which is no control group
+	g.PrepareStats()
+	if left := open(); left != before {
+		t.Errorf("%d descriptors are left of %d", left, before)
 	}
 }

@@ -453,6 +453,13 @@ func (pr *process) Metrics() (sandbox.Metrics, error) {
 	return m, nil
 }
 
+// PrepareFigures implements [sandbox.Figuring].
+func (pr *process) PrepareFigures() {
+	if pr.group.cg != nil {
+		pr.group.cg.PrepareStats()
+	}
+}
+
 // Resize implements [sandbox.Running].
 func (pr *process) Resize(rows, cols uint16) error {
 	if pr.streams.stdout == nil {
