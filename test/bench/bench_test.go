@@ -57,10 +57,21 @@ func TestMain(m *testing.M) {
 }
 
 // programs are those that were asked for.
-func programs() []bench.Program {
-	return slices.DeleteFunc(bench.Programs(), func(p bench.Program) bool {
-		return *only != "" && !slices.Contains(strings.Split(*only, ","), p.Name)
-	})
+func programs(t *testing.T) []bench.Program {
+	t.Helper()
+	all := bench.Programs()
+	if *only == "" {
+		return all
+	}
+	var asked []bench.Program
+	for name := range strings.SplitSeq(*only, ",") {
+		i := slices.IndexFunc(all, func(p bench.Program) bool { return p.Name == name })
+		if i < 0 {
+			t.Fatalf("-only %q: no program has that name", name)
+		}
+		asked = append(asked, all[i])
+	}
+	return asked
 }
 
 // toolchain is that of the host which the server takes, too.
@@ -114,7 +125,7 @@ func tool(t *testing.T) string {
 func TestLatency(t *testing.T) {
 	server := start(t)
 	table := "| program | bare p50 ms | p95 | p99 | http p50 ms | p95 | p99 | http/bare | 95 % | at most | warm | bare is |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n"
-	for _, p := range programs() {
+	for _, p := range programs(t) {
 		t.Run(p.Name, func(t *testing.T) {
 			tc, dir := toolchain(t, p), t.TempDir()
 			bare, through, ready := beside(t, server, p, tc, dir, *rounds)

@@ -33,7 +33,7 @@ func TestThroughput(t *testing.T) {
 	server := start(t)
 	var table strings.Builder
 	table.WriteString("| program | clients | bare /s | http /s | ratio | of any turn | at least | CPU of a bare run, ms | of one over http | p50 ms | p99 ms | at 70 %: p50 ms | p99 ms | p99/p50 |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n")
-	all, numbers := programs(), *clients
+	all, numbers := programs(t), *clients
 	if numbers == "" {
 		all, numbers = all[:1], "2"
 	}
