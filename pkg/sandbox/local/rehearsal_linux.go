@@ -16,8 +16,11 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// span is a part of a process's memory, in whole pages.
-type span struct{ at, size uint64 }
+// span is a part of a process's memory, in whole pages, which may be a private mapping of a file.
+type span struct {
+	at, size uint64
+	ofFile   bool
+}
 
 // Bounds of what an ancestor learns, which is a hint: about three MiB, in some hundred spans.
 const maxSpans, maxForeseen = 512, 16 << 20
@@ -46,21 +49,43 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	if err != nil {
 		return fmt.Errorf("rehearse: %w", err)
 	}
-	if a.pin(spans) != nil {
+	spans, err = a.pin(spans)
+	if len(spans) > 0 {
 		a.foreseen.Store(&spans)
 	}
 	fault.Point("ancestor has rehearsed")
-	return nil
+	return err
 }
 
 // pin has the kernel copy the pages that each child will write to when it forks, which takes half
 // of what it takes behind the fork: pages that a device may write to are never shared (Linux 5.9).
-// These are the buffers of a ring that nobody uses. Children close it before they are anybody's.
-// What is copied so is charged to the ancestor, and counted to each child as carried.
-//
-// Where the host allows no rings (kernel.io_uring_disabled, a container engine's filter), or not so
-// much locked memory, it is an error.
-func (a *ancestor) pin(spans []span) error {
+// What is copied so is charged to the ancestor, and counted to each child as carried. The rest it
+// gives back: all of it where the host allows no rings (kernel.io_uring_disabled, a container
+// engine's filter) or not so much locked memory, and what maps a file on some kernels (6.1).
+func (a *ancestor) pin(spans []span) (rest []span, err error) {
+	var nameless, files []span
+	for _, s := range spans {
+		if s.ofFile {
+			files = append(files, s)
+		} else {
+			nameless = append(nameless, s)
+		}
+	}
+	for _, try := range []struct{ pinned, rest []span }{{spans, nil}, {nameless, files}} {
+		err := a.register(try.pinned)
+		if err == nil {
+			return try.rest, nil
+		}
+		if errors.Is(err, spawn.ErrGone) {
+			return nil, ofAncestor(err)
+		}
+	}
+	return spans, nil
+}
+
+// register makes memory the buffers of a ring that nobody uses. Children close it before they are
+// anybody's.
+func (a *ancestor) register(spans []span) error {
 	const registerBuffers, paramsBytes = 0, 120 // IORING_REGISTER_BUFFERS, struct io_uring_params
 	var buffers []byte                          // struct iovec of each
 	var sum uint64
@@ -73,7 +98,7 @@ func (a *ancestor) pin(spans []span) error {
 	ring := p.Call("io_uring_setup", unix.SYS_IO_URING_SETUP, spawn.Value(1), p.Bytes(make([]byte, paramsBytes))).Save()
 	p.Call("io_uring_register", unix.SYS_IO_URING_REGISTER, ring, spawn.Value(registerBuffers), p.Bytes(buffers), spawn.Value(len(spans)))
 	if _, err := a.server.Do(&p); err != nil {
-		return ofAncestor(err)
+		return err
 	}
 	if a.group.held.memory {
 		a.carried.Store(int64(sum))
@@ -146,9 +171,9 @@ func ownPages(pid, ancestor int) (spans []span, err error) {
 	defer maps.Close()
 	page, sum := uint64(os.Getpagesize()), uint64(0)
 	for lines := bufio.NewScanner(maps); lines.Scan(); {
-		var from, to uint64
-		var mode string
-		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s", &from, &to, &mode); n != 3 || !slices.Contains([]string{"rw-p", "rwxp"}, mode) {
+		var from, to, offset, inode uint64
+		var mode, device string
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &from, &to, &mode, &offset, &device, &inode); n != 6 || !slices.Contains([]string{"rw-p", "rwxp"}, mode) {
 			continue
 		}
 		words := make([]byte, (to-from)/page*wordBytes)
@@ -158,10 +183,10 @@ func ownPages(pid, ancestor int) (spans []span, err error) {
 			if word&present == 0 || word&ofFile != 0 || word&exclusive == 0 {
 				continue
 			}
-			if last := len(spans) - 1; last >= 0 && spans[last].at+spans[last].size == at {
+			if last := len(spans) - 1; last >= 0 && spans[last].at+spans[last].size == at && spans[last].ofFile == (inode != 0) {
 				spans[last].size += page
 			} else {
-				spans = append(spans, span{at, page})
+				spans = append(spans, span{at, page, inode != 0})
 			}
 			sum += page
 		}
