@@ -37,7 +37,7 @@ func TestCounts(t *testing.T) {
 	}
 	programs := bench.Programs()
 	for i, bound := range []bounds{
-		{1400, 240, 285, 42, 60000}, // true, which may end while its figures are prepared
+		{1400, 240, 285, 38, 60000}, // true
 		{1600, 400, 385, 52, 72000}, // Python
 	} {
 		t.Run(programs[i].Name, func(t *testing.T) { counts(t, programs[i], bound) })

@@ -22,7 +22,7 @@ import (
 // no error. Descriptors from V2Dir and TasksFiles are closed, and those of [Group.PrepareStats].
 func (g *Group) Delete() error {
 	g.CloseJoinFiles()
-	g.closeKept()
+	g.CloseStats()
 	deadline := deleteDeadline()
 	var errs []error
 	for _, t := range g.h.trees {

@@ -41,6 +41,8 @@ type Group struct {
 	limits Limits
 	alive  atomic.Bool // it was made, and is not deleted
 
+	figures sync.Mutex // held while they are read, or opened: what is being opened is not found twice
+
 	mu    sync.Mutex
 	dir   *os.File   // of version 2
 	tasks []*os.File // of version 1

@@ -23,10 +23,12 @@ func (g *Group) Stats() (Stats, error) { return g.stats(reader{group: g}) }
 
 // PrepareStats opens what [Group.Stats] reads, so that it takes a third of the time when somebody
 // waits for it: the kernel finds a file of a group in several times what it takes to read it. Some
-// ten descriptors stay open until [Group.Delete].
+// ten descriptors stay open until [Group.CloseStats] or [Group.Delete].
 func (g *Group) PrepareStats() { _, _ = g.stats(reader{group: g, opens: true}) }
 
 func (g *Group) stats(r reader) (Stats, error) {
+	g.figures.Lock()
+	defer g.figures.Unlock()
 	var s Stats
 	for _, t := range g.h.trees {
 		r.t, r.there = t, false
@@ -116,7 +118,7 @@ func (g *Group) keep(t *tree, file string) {
 // read reads a file, which may be open.
 func (g *Group) read(t *tree, file string, buf []byte) ([]byte, error) {
 	g.mu.Lock()
-	defer g.mu.Unlock() // against closeKept
+	defer g.mu.Unlock() // against CloseStats
 	for _, k := range g.kept {
 		if k.t == t && k.path == file {
 			return t.base.readOpen(k.fd, file, buf)
@@ -125,7 +127,9 @@ func (g *Group) read(t *tree, file string, buf []byte) ([]byte, error) {
 	return t.base.read(file, buf)
 }
 
-func (g *Group) closeKept() {
+// CloseStats closes what [Group.PrepareStats] has opened, and keeps it from more: the last figures
+// have been read.
+func (g *Group) CloseStats() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, k := range g.kept {

@@ -158,6 +158,9 @@ func (g *group) read() (s cgroup.Stats, known bool, err error) {
 // then.
 func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
 	s, known, err := g.read()
+	if g.cg != nil {
+		g.cg.CloseStats()
+	}
 	exit.Metrics = g.metrics(usage, s, known)
 	if !known {
 		return err
