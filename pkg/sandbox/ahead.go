@@ -380,6 +380,13 @@ func (r *resumed) Metrics() (Metrics, error) {
 	return m.since(r.waiting.cpu), err
 }
 
+// PrepareFigures implements [Figuring].
+func (r *resumed) PrepareFigures() {
+	if f, can := r.Running.(Figuring); can {
+		f.PrepareFigures()
+	}
+}
+
 // since takes off the CPU time of a program that was used before.
 func (m Metrics) since(before Metrics) Metrics {
 	less := func(now, before *time.Duration) *time.Duration {

@@ -158,7 +158,9 @@ func (m *Manager) Run(ctx context.Context, id string, p Process, watch func(Runn
 	if watch != nil {
 		watch(running)
 	}
-	go prepareFigures(running)
+	if f, can := running.(Figuring); can {
+		go f.PrepareFigures()
+	}
 	s := supervisor{running: running, limits: p.Limits, grace: m.grace, done: make(chan struct{})}
 	out, err := s.supervise(ctx)
 	if out.Cause != CauseNone || err != nil { // a signal may still be on its way
@@ -191,15 +193,6 @@ func (m *Manager) start(ctx context.Context, c *managed, p Process) (Running, er
 		m.mu.Unlock()
 	}
 	return w.resume(p, work), nil
-}
-
-func prepareFigures(r Running) {
-	if told, was := r.(*resumed); was {
-		r = told.Running
-	}
-	if f, can := r.(Figuring); can {
-		f.PrepareFigures()
-	}
 }
 
 // turned takes what has worked in a container and could wait again.

@@ -41,20 +41,19 @@ type Group struct {
 	limits Limits
 	alive  atomic.Bool // it was made, and is not deleted
 
-	figures sync.Mutex // held while they are read, or opened: what is being opened is not found twice
-
 	mu    sync.Mutex
 	dir   *os.File   // of version 2
 	tasks []*os.File // of version 1
-	kept  []keptFile // what [Group.Stats] reads
-	gone  bool       // nothing is kept any more
+
+	figures sync.Mutex        // held while they are read, or their files opened: none is opened twice
+	kept    map[groupFile]int // descriptors of what [Group.Stats] reads
+	told    bool              // nothing is kept any more
 }
 
-// keptFile is an open file of a group.
-type keptFile struct {
+// groupFile is a file of a group, by its path in a tree.
+type groupFile struct {
 	t    *tree
 	path string
-	fd   int
 }
 
 // Create makes a group and sets its limits. The name is made of a-z, 0-9, dots

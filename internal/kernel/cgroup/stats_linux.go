@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -29,6 +28,9 @@ func (g *Group) PrepareStats() { _, _ = g.stats(reader{group: g, opens: true}) }
 func (g *Group) stats(r reader) (Stats, error) {
 	g.figures.Lock()
 	defer g.figures.Unlock()
+	if r.opens && g.kept == nil {
+		g.kept = make(map[groupFile]int)
+	}
 	var s Stats
 	for _, t := range g.h.trees {
 		r.t, r.there = t, false
@@ -58,6 +60,8 @@ func (g *Group) MemoryUse() (u MemoryUse) {
 	if t == nil {
 		return u
 	}
+	g.figures.Lock()
+	defer g.figures.Unlock()
 	r, file := reader{t: t, group: g, source: Version1}, "memory.usage_in_bytes"
 	if t.version == 2 {
 		r.source, file = Version2, "memory.current"
@@ -94,48 +98,32 @@ func (r *reader) load(name string) []byte {
 	return data
 }
 
+// read reads a file, which may be open, or opens it. What cannot be opened, Stats tells.
 func (r *reader) read(name string) ([]byte, error) {
-	file := r.t.file(r.group, name)
-	if r.opens {
-		r.group.keep(r.t, file)
-		return nil, nil
-	}
-	return r.group.read(r.t, file, r.buf[:])
-}
-
-// keep opens a file, if that is not done. What cannot be opened, Stats tells.
-func (g *Group) keep(t *tree, file string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.gone || slices.ContainsFunc(g.kept, func(k keptFile) bool { return k.t == t && k.path == file }) {
-		return
-	}
-	if fd, err := t.base.openToRead(file); err == nil {
-		g.kept = append(g.kept, keptFile{t, file, fd})
-	}
-}
-
-// read reads a file, which may be open.
-func (g *Group) read(t *tree, file string, buf []byte) ([]byte, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock() // against CloseStats
-	for _, k := range g.kept {
-		if k.t == t && k.path == file {
-			return t.base.readOpen(k.fd, file, buf)
+	g, file := r.group, groupFile{r.t, r.t.file(r.group, name)}
+	fd, open := g.kept[file]
+	switch {
+	case open && !r.opens:
+		return r.t.base.readOpen(fd, file.path, r.buf[:])
+	case !r.opens:
+		return r.t.base.read(file.path, r.buf[:])
+	case !open && !g.told:
+		if fd, err := r.t.base.openToRead(file.path); err == nil {
+			g.kept[file] = fd
 		}
 	}
-	return t.base.read(file, buf)
+	return nil, nil
 }
 
 // CloseStats closes what [Group.PrepareStats] has opened, and keeps it from more: the last figures
 // have been read.
 func (g *Group) CloseStats() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, k := range g.kept {
-		unix.Close(k.fd)
+	g.figures.Lock()
+	defer g.figures.Unlock()
+	for _, fd := range g.kept {
+		unix.Close(fd)
 	}
-	g.kept, g.gone = nil, true
+	g.kept, g.told = nil, true
 }
 
 // number is a file that holds one number.

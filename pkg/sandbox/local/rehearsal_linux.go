@@ -49,12 +49,11 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	if err != nil {
 		return fmt.Errorf("rehearse: %w", err)
 	}
-	spans, err = a.pin(spans)
-	if len(spans) > 0 {
-		a.foreseen.Store(&spans)
+	if rest := a.pin(spans); len(rest) > 0 {
+		a.foreseen.Store(&rest)
 	}
 	fault.Point("ancestor has rehearsed")
-	return err
+	return nil
 }
 
 // pin has the kernel copy the pages that each child will write to when it forks, which takes half
@@ -62,7 +61,7 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 // What is copied so is charged to the ancestor, and counted to each child as carried. The rest it
 // gives back: all of it where the host allows no rings (kernel.io_uring_disabled, a container
 // engine's filter) or not so much locked memory, and what maps a file on some kernels (6.1).
-func (a *ancestor) pin(spans []span) (rest []span, err error) {
+func (a *ancestor) pin(spans []span) (rest []span) {
 	var nameless, files []span
 	for _, s := range spans {
 		if s.ofFile {
@@ -71,16 +70,13 @@ func (a *ancestor) pin(spans []span) (rest []span, err error) {
 			nameless = append(nameless, s)
 		}
 	}
-	for _, try := range []struct{ pinned, rest []span }{{spans, nil}, {nameless, files}} {
-		err := a.register(try.pinned)
-		if err == nil {
-			return try.rest, nil
-		}
-		if errors.Is(err, spawn.ErrGone) {
-			return nil, ofAncestor(err)
-		}
+	switch {
+	case a.register(spans) == nil:
+		return nil
+	case a.register(nameless) == nil:
+		return files
 	}
-	return spans, nil
+	return spans
 }
 
 // register makes memory the buffers of a ring that nobody uses. Children close it before they are
