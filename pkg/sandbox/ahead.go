@@ -189,10 +189,16 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 		w.discard()
 		return nil, err
 	}
+	w.measure()
+	return w, nil
+}
+
+// measure notes what it has used by now, which is not the run's.
+func (w *waiting) measure() {
+	var err error
 	if w.cpu, err = w.running.Metrics(); err == nil && w.cpu.MemoryBytes != nil {
 		w.memory = *w.cpu.MemoryBytes
 	}
-	return w, nil
 }
 
 // hurry makes a container with what is ahead in it for a run that found none ready, and nil where
