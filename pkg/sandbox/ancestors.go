@@ -305,7 +305,11 @@ func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	}
 	timer := time.NewTimer(hurryTimeout)
 	defer timer.Stop()
-	return p.descended(c, ctx.Done(), timer.C)
+	r := p.descended(c, ctx.Done(), timer.C)
+	if r != nil {
+		r.waiting.measure()
+	}
+	return r
 }
 
 // report tells whoever wants to know what has failed.

@@ -12,23 +12,21 @@ type Holding interface {
 	HoldMemory() error
 }
 
-// hold has the memory held of what waits in a container, if it is an interpreter that can have it so.
-// That costs time behind its end and spares some in front: where more are missing than are being
-// made nothing is held.
+// hold has the memory held of what waits in a container, if it is an interpreter that can have it so,
+// and measures it. Holding costs time behind its end and spares some in front: where more are missing than
+// are being made nothing is held.
 func (p *pool) hold(c *class, r *prepared) error {
 	w := r.waiting
-	if w == nil || w.quiet || w.again != nil {
+	if w == nil {
 		return nil
 	}
-	h, can := w.running.(Holding)
-	if !can || p.short(c) {
-		return nil
-	}
-	if err := h.HoldMemory(); err != nil {
-		w.discard()
-		err = errors.Join(err, r.Delete(context.WithoutCancel(p.ctx)))
-		r.bury()
-		return err
+	if h, can := w.running.(Holding); can && !w.quiet && w.again == nil && !p.short(c) {
+		if err := h.HoldMemory(); err != nil {
+			w.discard()
+			err = errors.Join(err, r.Delete(context.WithoutCancel(p.ctx)))
+			r.bury()
+			return err
+		}
 	}
 	w.measure()
 	return nil

@@ -118,9 +118,7 @@ func (g *group) settle() error {
 
 // admitHolders allows for so many processes more than the program may have, and counts them for none.
 func (g *group) admitHolders(n int64) error {
-	if s, known := g.stats(); known {
-		g.unheld = s.ProcessesPeak.Value
-	}
+	g.unheld = g.cg.TasksPeak()
 	g.holders.Store(n)
 	if g.limits.Processes == 0 {
 		return nil
