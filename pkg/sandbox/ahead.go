@@ -142,7 +142,7 @@ func lay(c Container, files map[string][]byte) error {
 }
 
 // startAhead starts a program in a container and returns when it waits, or when it is told
-// to give up. It is to be measured before it goes on. If start is not nil it is that of an ancestor of the program.
+// to give up. If start is not nil it is that of an ancestor of the program.
 func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, closed <-chan struct{}, late <-chan time.Time) (_ *waiting, err error) {
 	if start == nil {
 		if err := lay(c, a.Files); err != nil {
@@ -189,15 +189,10 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 		w.discard()
 		return nil, err
 	}
-	return w, nil
-}
-
-// measure notes what it has used by now, which is not the run's.
-func (w *waiting) measure() {
-	var err error
 	if w.cpu, err = w.running.Metrics(); err == nil && w.cpu.MemoryBytes != nil {
 		w.memory = *w.cpu.MemoryBytes
 	}
+	return w, nil
 }
 
 // hurry makes a container with what is ahead in it for a run that found none ready, and nil where
@@ -225,7 +220,6 @@ func (p *pool) hurry(ctx context.Context, w Want) (*prepared, error) {
 		p.report(made.Delete(context.WithoutCancel(ctx)))
 		return nil, nil // what the plain command says tells why
 	}
-	r.waiting.measure()
 	return r, nil
 }
 

@@ -43,8 +43,6 @@ type warmRuntime struct {
 	rehearsals       int
 	expectKills      atomic.Bool // a container that is told what it is for
 	rehearseErr      error
-	held             int // of those that wait, had their memory held
-	holdErr          error
 }
 
 func (*warmRuntime) Name() string                                { return "warm" }
@@ -111,7 +109,7 @@ func (c *warmContainer) WriteFile(name string, content io.Reader, _ fs.FileMode)
 }
 func (c *warmContainer) Start(_ context.Context, p Process) (Running, error) {
 	c.starts++
-	r := &warmRunning{rt: c.rt, began: time.Now(), killed: make(chan struct{}), done: make(chan struct{}), frugal: c.rt.frugal}
+	r := &warmRunning{began: time.Now(), killed: make(chan struct{}), done: make(chan struct{}), frugal: c.rt.frugal}
 	c.last = r
 	ended := make(chan Exit, 1)
 	go func() { ended <- c.rt.program(p) }()
@@ -149,14 +147,12 @@ func (c *warmContainer) Delete(context.Context) error {
 }
 
 type warmRunning struct {
-	rt     *warmRuntime
 	began  time.Time
 	once   sync.Once
 	killed chan struct{}
 	done   chan struct{}
 	over   atomic.Bool
 	frugal bool
-	held   atomic.Bool
 	exit   Exit
 }
 
@@ -165,22 +161,10 @@ func (r *warmRunning) Signal(syscall.Signal) error { return r.Kill() }
 func (r *warmRunning) Kill() error                 { r.once.Do(func() { close(r.killed) }); return nil }
 func (r *warmRunning) Resize(uint16, uint16) error { return nil }
 
-// HoldMemory takes a second of CPU time.
-func (r *warmRunning) HoldMemory() error {
-	r.rt.mu.Lock()
-	defer r.rt.mu.Unlock()
-	r.rt.held++
-	r.held.Store(true)
-	return r.rt.holdErr
-}
-
 // Metrics are those of a program that has burnt one core, but when it waited.
 func (r *warmRunning) Metrics() (Metrics, error) {
 	used, none, memory := 2*time.Second, time.Duration(0), int64(8<<20)
 	if r.over.Load() {
-		used += time.Second
-	}
-	if r.held.Load() {
 		used += time.Second
 	}
 	if r.frugal {

@@ -305,11 +305,7 @@ func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	}
 	timer := time.NewTimer(hurryTimeout)
 	defer timer.Stop()
-	r := p.descended(c, ctx.Done(), timer.C)
-	if r != nil {
-		r.waiting.measure()
-	}
-	return r
+	return p.descended(c, ctx.Done(), timer.C)
 }
 
 // report tells whoever wants to know what has failed.

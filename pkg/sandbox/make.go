@@ -38,9 +38,6 @@ func (p *pool) begin(now time.Time) bool {
 func (p *pool) make(c *class) {
 	outlasted := time.AfterFunc(patience, func() { p.slower(1) })
 	ready, err := p.prepare(c)
-	if err == nil {
-		err = p.hold(c, ready)
-	}
 	if !outlasted.Stop() {
 		p.slower(-1)
 	}

@@ -38,7 +38,7 @@ func TestCounts(t *testing.T) {
 	programs := bench.Programs()
 	for i, bound := range []bounds{
 		{1400, 240, 285, 38, 60000}, // true
-		{1600, 400, 440, 58, 72000}, // Python
+		{1600, 400, 385, 52, 72000}, // Python
 	} {
 		t.Run(programs[i].Name, func(t *testing.T) { counts(t, programs[i], bound) })
 	}

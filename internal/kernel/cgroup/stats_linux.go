@@ -54,27 +54,6 @@ func (g *Group) stats(r reader) (Stats, error) {
 	return s, nil
 }
 
-// Tasks is how many processes and threads are in the group now, some that are dead and not reaped among
-// them.
-func (g *Group) Tasks() (n int64, known bool) {
-	f := g.countOf("pids.current")
-	return f.Value, f.Known()
-}
-
-// TasksPeak is the most that there have been, or 0 where the kernel does not tell (before Linux 6.1).
-func (g *Group) TasksPeak() int64 { return g.countOf("pids.peak").Value }
-
-func (g *Group) countOf(file string) Figure {
-	t := g.h.treeOf(PIDs)
-	if t == nil {
-		return Figure{}
-	}
-	g.figures.Lock()
-	defer g.figures.Unlock()
-	r := reader{t: t, group: g, source: Version1}
-	return r.number(file)
-}
-
 // MemoryUse is what is charged to the group now; its figures are zero where they cannot be had.
 func (g *Group) MemoryUse() (u MemoryUse) {
 	t := g.h.treeOf(Memory)

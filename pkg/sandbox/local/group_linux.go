@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,10 +22,8 @@ type group struct {
 	cg        *cgroup.Group // nil when this host grants none
 	limits    sandbox.Limits
 	held      heldLimits
-	crowded   bool         // one more than the limit may be in it, until settle
-	carried   int64        // bytes of memory that the process has and another group is charged for
-	holders   atomic.Int64 // processes that hold memory, and are none of the program's
-	unheld    int64        // most processes that there were before, once there are such
+	crowded   bool  // one more than the limit may be in it, until settle
+	carried   int64 // bytes of memory that the process has and another group is charged for
 	stopOOM   func()
 }
 
@@ -116,16 +113,6 @@ func (g *group) settle() error {
 	return g.cg.SetProcesses(g.limits.Processes)
 }
 
-// admitHolders allows for so many processes more than the program may have, and counts them for none.
-func (g *group) admitHolders(n int64) error {
-	g.unheld = g.cg.TasksPeak()
-	g.holders.Store(n)
-	if g.limits.Processes == 0 {
-		return nil
-	}
-	return g.cg.SetProcesses(g.limits.Processes + n)
-}
-
 // letRootIn has root start the process in place of init: one who has no right over files of init's,
 // and who is in the group itself until it has forked.
 func (g *group) letRootIn() error {
@@ -160,10 +147,6 @@ func (g *group) read() (s cgroup.Stats, known bool, err error) {
 		return s, false, nil
 	}
 	s, err = g.cg.Stats()
-	if holders := g.holders.Load(); holders > 0 {
-		s.Processes.Value = max(s.Processes.Value-holders, 0)
-		s.ProcessesPeak.Value = max(s.ProcessesPeak.Value-holders, g.unheld)
-	}
 	return s, err == nil, err
 }
 

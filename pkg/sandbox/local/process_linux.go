@@ -41,7 +41,6 @@ type process struct {
 
 	expected sandbox.Process // of one that was forked ahead, what is known of it
 	waiter   *spawn.Server   // tells it the rest
-	holder   holder
 }
 
 // Start implements [sandbox.Container].
@@ -366,8 +365,7 @@ func (pr *process) finish() {
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
-	held := pr.holder.release(pr.group)
-	if !held && (!pr.c.walls.namespaces || !pr.c.init.Idle()) {
+	if !pr.c.walls.namespaces || !pr.c.init.Idle() {
 		pr.group.hurry()
 		pr.c.killRest()
 	}
@@ -385,14 +383,9 @@ func (pr *process) finish() {
 		pr.Exit.Code = 128 + pr.Exit.Signal
 		pr.Exit.Violations = append(pr.Exit.Violations, pr.trace.killed(pr.Exit.Signal)...)
 	}
-	err = errors.Join(err, lost, pr.unwatched, pr.gather(usage, held))
+	err = errors.Join(err, lost, pr.unwatched, pr.gather(usage))
 	// A millisecond that nobody needs to wait for but Delete.
-	pr.c.cleanups.Go(func() {
-		if held {
-			pr.buried()
-		}
-		pr.c.removeGroup(pr.group)
-	})
+	pr.c.cleanups.Go(func() { pr.c.removeGroup(pr.group) })
 	if err != nil {
 		pr.Err = fmt.Errorf("container %s: %w", pr.c.id, err)
 	}
@@ -415,8 +408,8 @@ func (pr *process) reap() (spawn.WaitStatus, *spawn.Usage, error) {
 	return exit.Status, &exit.Usage, err
 }
 
-// gather reads the figures; the process is dead, its groups still exist. Its memory may be held still.
-func (pr *process) gather(usage *spawn.Usage, held bool) error {
+// gather reads the figures; the process is dead, its groups still exist.
+func (pr *process) gather(usage *spawn.Usage) error {
 	err := pr.group.final(usage, &pr.Exit)
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.Exit)
@@ -424,10 +417,6 @@ func (pr *process) gather(usage *spawn.Usage, held bool) error {
 	}
 	var disk, build error
 	pr.Exit.Disk, disk = pr.c.measure(sandbox.WorkspaceDir)
-	if held && pr.Exit.Disk.BytesUsed > pr.Exit.Disk.BytesTotal/2 { // which may be a file without a name that is mapped
-		pr.buried()
-		pr.Exit.Disk, disk = pr.c.measure(sandbox.WorkspaceDir)
-	}
 	pr.Exit.BuildDisk, build = pr.c.measure(sandbox.BuildDir)
 	return errors.Join(err, disk, build)
 }
