@@ -124,19 +124,25 @@ func TestMend(t *testing.T) {
 
 // What was opened before is read as it is then, wherever it is found, and closed with the group.
 func TestPrepareStats(t *testing.T) {
-	open := func() int {
-		entries, err := os.ReadDir("/proc/self/fd")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(entries)
-	}
 	g := group(t, v2Host(), Limits{}, []string{"sys/fs/cgroup"}, fakeHost{
 		"sandbox-run/g/cpu.stat":       "user_usec 1\nsystem_usec 2\n",
 		"sandbox-run/g/memory.current": "4096\n",
 		"sandbox-run/g/pids.current":   "3\n",
 		"sandbox-run/g/io.stat":        "",
 	})
+	base := g.h.trees[0].base.Name()
+	open := func() (n int) { // of this host, since others may come and go meanwhile
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if file, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && strings.HasPrefix(file, base+"/") {
+				n++
+			}
+		}
+		return n
+	}
 	before := open()
 	g.PrepareStats()
 	prepared := open()
@@ -144,7 +150,6 @@ func TestPrepareStats(t *testing.T) {
 	if again := open(); prepared != before+4 || again != prepared {
 		t.Errorf("%d descriptors, prepared %d, prepared again %d", before, prepared, again)
 	}
-	base := g.h.trees[0].base.Name()
 	if err := os.WriteFile(base+"/sandbox-run/g/memory.current", []byte("8192\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
