@@ -16,7 +16,7 @@ func hurry(from io.Reader) {
 }
 
 // restOf is what a pipe or a terminal still holds after [hurry], or nil if it is neither.
-func restOf(from io.Reader) io.Reader {
+func restOf(from io.Reader, held bool) io.Reader {
 	f, ok := from.(*os.File)
 	if !ok || f.SetReadDeadline(time.Time{}) != nil {
 		return nil
@@ -25,7 +25,7 @@ func restOf(from io.Reader) io.Reader {
 	if err != nil {
 		return nil
 	}
-	return &rest{raw: raw}
+	return &rest{raw: raw, held: held}
 }
 
 // rest reads what there is and waits for nothing. A terminal has nothing now and then while
@@ -33,7 +33,8 @@ func restOf(from io.Reader) io.Reader {
 // end.
 type rest struct {
 	raw   syscall.RawConn
-	empty int // reads in a row
+	empty int  // reads in a row
+	held  bool // see [Output.Held]
 }
 
 const (
@@ -54,7 +55,7 @@ func (r *rest) Read(b []byte) (n int, err error) {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case errors.Is(err, syscall.EAGAIN):
-			if r.empty++; r.empty > emptyMost {
+			if r.empty++; r.held || r.empty > emptyMost {
 				return 0, io.EOF
 			}
 			<-time.After(emptyPause)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -93,4 +94,34 @@ func terminal(t *testing.T) (master, slave *os.File) {
 		t.Fatal(err)
 	}
 	return master, slave
+}
+
+// slow is a writer that takes long.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(b []byte) (int, error) {
+	<-time.After(150 * time.Millisecond)
+	return s.Buffer.Write(b)
+}
+
+// What was written by who is held now is all there is, at once, and all of it, even for one who takes long.
+func TestOutputHeld(t *testing.T) {
+	r, w := nonBlocking(t)
+	empty, _ := nonBlocking(t)
+	said := bytes.Repeat([]byte("out\n"), 15_000)
+	var none bytes.Buffer
+	var got slow
+	o := stdio.Output{Fail: func() { t.Error("no writer has failed") }}
+	o.Copy(&got, r)
+	o.Copy(&none, empty)
+	if _, err := w.Write(said); err != nil {
+		t.Fatal(err)
+	}
+	o.Held()
+	if err := errors.Join(o.Wait(), o.Lost()); err != nil {
+		t.Error(err)
+	}
+	if !bytes.Equal(got.Bytes(), said) || none.Len() > 0 {
+		t.Errorf("%d bytes of %d, and %d of none", got.Len(), len(said), none.Len())
+	}
 }

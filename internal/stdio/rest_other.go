@@ -6,4 +6,4 @@ import "io"
 
 func hurry(io.Reader) {}
 
-func restOf(io.Reader) io.Reader { return nil }
+func restOf(io.Reader, bool) io.Reader { return nil }

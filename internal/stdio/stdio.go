@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -61,6 +62,7 @@ type Output struct {
 	from   []io.Reader
 	mu     sync.Mutex
 	err    error // the first one of a writer
+	held   atomic.Bool
 	lost   error // the first one of a pipe that leads to the program or from it
 }
 
@@ -110,7 +112,7 @@ func (o *Output) copy(to io.Writer, from io.Reader) {
 func (o *Output) behind(err error, from io.Reader) io.Reader {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return restOf(from)
+		return restOf(from, o.held.Load())
 	case !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrClosed) && !o.hungUp(err):
 		o.lose(fmt.Errorf("read the program's output: %w", err))
 	}
@@ -148,6 +150,15 @@ func (o *Output) failed(err error) {
 	}
 }
 
+// Held tells before [Output.Wait] that whoever could write is held and not dead: its streams do not end, and what
+// is there now is all there will be.
+func (o *Output) Held() {
+	o.held.Store(true)
+	for _, from := range o.from {
+		hurry(from)
+	}
+}
+
 // late is after what time a stream is taken for one that does not end by itself.
 const late = 200 * time.Millisecond
 
@@ -161,8 +172,10 @@ func (o *Output) Wait() error {
 	ended, seen := make(chan struct{}), make(chan struct{})
 	timer := time.AfterFunc(late, func() {
 		defer close(seen)
-		for _, from := range o.from {
-			hurry(from)
+		if !o.held.Load() { // else that is done, and who writes takes long
+			for _, from := range o.from {
+				hurry(from)
+			}
 		}
 		if o.Late != nil {
 			o.Late(ended)

@@ -43,6 +43,7 @@ type warmRuntime struct {
 	rehearsals       int
 	expectKills      atomic.Bool // a container that is told what it is for
 	rehearseErr      error
+	attended         int // of those that were started, would have their end told soon
 }
 
 func (*warmRuntime) Name() string                                { return "warm" }
@@ -109,7 +110,7 @@ func (c *warmContainer) WriteFile(name string, content io.Reader, _ fs.FileMode)
 }
 func (c *warmContainer) Start(_ context.Context, p Process) (Running, error) {
 	c.starts++
-	r := &warmRunning{began: time.Now(), killed: make(chan struct{}), done: make(chan struct{}), frugal: c.rt.frugal}
+	r := &warmRunning{rt: c.rt, began: time.Now(), killed: make(chan struct{}), done: make(chan struct{}), frugal: c.rt.frugal}
 	c.last = r
 	ended := make(chan Exit, 1)
 	go func() { ended <- c.rt.program(p) }()
@@ -147,6 +148,7 @@ func (c *warmContainer) Delete(context.Context) error {
 }
 
 type warmRunning struct {
+	rt     *warmRuntime
 	began  time.Time
 	once   sync.Once
 	killed chan struct{}
@@ -160,6 +162,12 @@ func (r *warmRunning) Wait() (Exit, error)         { <-r.done; return r.exit, ni
 func (r *warmRunning) Signal(syscall.Signal) error { return r.Kill() }
 func (r *warmRunning) Kill() error                 { r.once.Do(func() { close(r.killed) }); return nil }
 func (r *warmRunning) Resize(uint16, uint16) error { return nil }
+
+func (r *warmRunning) Attend() {
+	r.rt.mu.Lock()
+	defer r.rt.mu.Unlock()
+	r.rt.attended++
+}
 
 // Metrics are those of a program that has burnt one core, but when it waited.
 func (r *warmRunning) Metrics() (Metrics, error) {

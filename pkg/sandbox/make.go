@@ -38,6 +38,7 @@ func (p *pool) begin(now time.Time) bool {
 func (p *pool) make(c *class) {
 	outlasted := time.AfterFunc(patience, func() { p.slower(1) })
 	ready, err := p.prepare(c)
+	ready.attend()
 	if !outlasted.Stop() {
 		p.slower(-1)
 	}
@@ -65,6 +66,16 @@ func (p *pool) make(c *class) {
 		fault.Point("container ready")
 	}
 	p.nudge()
+}
+
+// attend has the end of what waits in a container for one run be known soon, if that can be.
+func (p *prepared) attend() {
+	if p == nil || p.waiting == nil || p.waiting.again != nil {
+		return
+	}
+	if a, can := p.waiting.running.(Attending); can {
+		a.Attend()
+	}
 }
 
 // slower notes that one more of those that are made is slow, or one less.

@@ -83,3 +83,35 @@ func TestPoolOfAnEngineThatHangs(t *testing.T) {
 		})
 	}
 }
+
+// The ends of interpreters that wait for their work are made to be known soon, but not of one that is
+// started because none was ready.
+func TestPoolAttends(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := &warmRuntime{program: interpreter}
+		m := keeps(t, rt, PoolOptions{})
+		m.Prepare(python(), 2)
+		settle(10 * time.Second)
+		attended := func() int {
+			rt.mu.Lock()
+			defer rt.mu.Unlock()
+			return rt.attended
+		}
+		if n := attended(); n != 2 || rt.made != 2 {
+			t.Errorf("%d of %d are attended", n, rt.made)
+		}
+		sooner := python()
+		sooner.Ahead.Sooner = true
+		sooner.Spec.Language = "other"
+		c, _, err := m.Take(t.Context(), sooner)
+		if err == nil {
+			err = m.Delete(t.Context(), c.ID())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := attended(); n != 2 {
+			t.Errorf("%d are attended when one was started for a run", n)
+		}
+	})
+}

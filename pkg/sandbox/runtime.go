@@ -129,6 +129,10 @@ type Running interface {
 // runs, and need not be done when somebody waits for its end.
 type Figuring interface{ PrepareFigures() }
 
+// Attending is a [Running] whose end can be known sooner, before the kernel has taken its process down. That
+// is prepared while it waits for its work, and is nothing that a run depends on.
+type Attending interface{ Attend() }
+
 // FileTree is a tree of files that the program works in, seen from outside. No
 // method follows a symbolic link, opens anything but regular files and
 // directories, or blocks on what a program planted. Names are relative and

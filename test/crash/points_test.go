@@ -93,7 +93,7 @@ var ofTheServer = []string{"share made"}
 // Java, too. As an ordinary user nothing is forked from another, and no namespace kept.
 var (
 	ahead = []string{"process forked ahead", "program started ahead", "container ready", "ready container taken", "ready container given up"}
-	kin   = []string{"ancestor started", "child of an ancestor forked", "child of an ancestor on its way", "child of an ancestor adopted", "ancestor has rehearsed", "ancestor ended", "network namespace kept", "network namespace taken"}
+	kin   = []string{"process attended", "process held", "ancestor started", "child of an ancestor forked", "child of an ancestor on its way", "child of an ancestor adopted", "ancestor has rehearsed", "ancestor ended", "network namespace kept", "network namespace taken"}
 
 	ofCompilers = []string{"container given back"}
 )

@@ -54,6 +54,20 @@ func (g *Group) stats(r reader) (Stats, error) {
 	return s, nil
 }
 
+// Tasks is how many processes and threads are in the group now, some that are dead and not reaped among
+// them.
+func (g *Group) Tasks() (n int64, known bool) {
+	t := g.h.treeOf(PIDs)
+	if t == nil {
+		return 0, false
+	}
+	g.figures.Lock()
+	defer g.figures.Unlock()
+	r := reader{t: t, group: g, source: Version1}
+	f := r.number("pids.current")
+	return f.Value, f.Known()
+}
+
 // MemoryUse is what is charged to the group now; its figures are zero where they cannot be had.
 func (g *Group) MemoryUse() (u MemoryUse) {
 	t := g.h.treeOf(Memory)

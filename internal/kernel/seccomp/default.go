@@ -84,6 +84,8 @@ func byArgument() []Rule {
 		// NEWPID and NEWNET (linux/sched.h). CLONE_NEWTIME shares its bit with
 		// the exit signal and clone(2) does not take it.
 		newNamespaces = 0x7e020000
+		// clonePtrace has who traces the parent trace the child, too (CLONE_PTRACE).
+		clonePtrace = 0x2000
 
 		ioctlTIOCSTI    = 0x5412 // asm-generic/ioctls.h
 		ioctlTIOCLINUX  = 0x541c
@@ -100,9 +102,9 @@ func byArgument() []Rule {
 			Why: "new namespaces open kernel code that is otherwise root's; clone3, whose flags " +
 				"are out of sight in memory, must look absent so that libc falls back on clone",
 			Names: []string{"clone"}, Action: Allow,
-			When: []Condition{MaskedEqual(0, newNamespaces, 0)},
+			When: []Condition{MaskedEqual(0, newNamespaces|clonePtrace, 0)},
 		},
-		{Why: "new namespaces", Names: []string{"clone"}, Action: Fail(EPERM)},
+		{Why: "new namespaces, and more work for the runtime's tracer", Names: []string{"clone"}, Action: Fail(EPERM)},
 		{
 			Why:   "typing into the terminal that we share (CVE-2017-5226)",
 			Names: []string{"ioctl"}, Action: Fail(EPERM),

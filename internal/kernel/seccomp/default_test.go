@@ -125,6 +125,7 @@ func TestProcessVerdicts(t *testing.T) {
 		{full, "clone", []uint64{0x11}, Allow},
 		{full, "clone", []uint64{0x3d0f00}, Allow}, // pthread_create
 		{full, "clone", []uint64{0x10000000}, eperm},
+		{full, "clone", []uint64{0x2011}, eperm},
 		{full, "clone", []uint64{0x00020011}, eperm},
 		{full, "clone", []uint64{0x40000011 | high}, eperm},
 		{full, "clone3", nil, enosys},
@@ -132,7 +133,6 @@ func TestProcessVerdicts(t *testing.T) {
 		{full, "execve", nil, Allow},
 		{full, "execveat", nil, Allow},
 		{full, "sync", nil, Ignore},
-
 		{full, "ioctl", []uint64{0, 0x5412}, eperm},
 		{full, "ioctl", []uint64{0, 0x5412 | high}, eperm},
 		{full, "ioctl", []uint64{0, 0x541c | high<<31}, eperm},

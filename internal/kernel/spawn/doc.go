@@ -31,7 +31,8 @@
 //
 //	DONE    seq, pid        all steps were made; pid of the last fork
 //	FAILED  seq, step, errno  a step failed: in init itself, or in the child it forked
-//	EXIT    pid, status, rusage, last  a child that was forked here ended, and, if last, no child is left
+//	EXIT    pid, status, rusage, last  a child that was forked here ended, and, if last, no child is left;
+//	                        or who is attended is held at its end, or attended no more
 //	IDLE                    no child is left, and no EXIT has said so
 //	READY   seq             a child that has waited is about to execute its program, or an ancestor's
 //	                        child to go on as the interpreter
@@ -52,6 +53,8 @@
 // socket of its own and waits there for messages, of which the last ends with READY
 // and execve. An
 // init whose socket reaches end of file ends, and with it all that it holds.
+//
+// A server that attends ([Program.Attend]) has no children but those that it traces.
 //
 // An ancestor does not wait for its child: of that READY or FAILED comes before DONE or after
 // it, and the EXIT from the init that has adopted it.

@@ -17,6 +17,9 @@ const (
 	allowAny = 1<<32 - 1 // of a step, in place of an errno
 
 	exitLast = 1 // of an EXIT, in place of a seq
+	exitHeld = 2 // the process is held at its end
+
+	stoppedStatus = 0x7f // of a wait status, its last byte
 
 	callServe    = 0xffff0001
 	callKillTree = 0xffff0002
@@ -27,6 +30,8 @@ const (
 	callBeget    = 0xffff0007
 	callReturn   = 0xffff0008
 	callAdopt    = 0xffff0009
+	callAttend   = 0xffff000a
+	callUnattend = 0xffff000b
 
 	recordDone   = 1
 	recordFailed = 2

@@ -38,6 +38,7 @@ type Exit struct {
 	PID    int
 	Status WaitStatus
 	Usage  Usage
+	Stage  Stage
 }
 
 // WaitStatus is how a process ended, as Linux encodes it.
@@ -85,11 +86,12 @@ type Server struct {
 	mu    sync.Mutex
 	cond  *sync.Cond // signals changes of the fields below
 	doing *pending   // the program that waits for its answer; nil when none does
-	// children are those that Do has given to its callers, by pid; nil while
-	// they live. One that nobody has waited for yet leaves its number to others, which come
+	// children are those that Do has given to its callers, by pid, until they have ended and
+	// were asked for. One that nobody has asked for yet leaves its number to others, which come
 	// after it. An init that makes up others is not heard, so that there are
 	// never more than programs were sent.
-	children map[int][]*Exit
+	children map[int][]*Child
+	unknown  []*Child // what was asked for and is nobody's number
 	// begotten are the descendants that nothing was heard of yet, by their program's number.
 	begotten map[uint32]*Descendant
 	busy     bool // a child was forked, and nothing has said since that none is left
@@ -129,7 +131,7 @@ type transport interface {
 
 // serve begins to listen to an init.
 func serve(conn transport) *Server {
-	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int][]*Exit{}, begotten: map[uint32]*Descendant{}}
+	s := &Server{conn: conn, closed: make(chan struct{}), children: map[int][]*Child{}, begotten: map[uint32]*Descendant{}}
 	s.cond = sync.NewCond(&s.mu)
 	if _, ok := conn.(*byteStream); ok {
 		s.carried = newCarried(s)
@@ -218,25 +220,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// Wait waits for the end of a process that a program of this server forked.
-// Each process can be waited for once. Of several that have had a number one after the
-// other, who comes first gets the end of the first.
-func (s *Server) Wait(pid int) (Exit, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for {
-		if lives := s.children[pid]; len(lives) > 0 && lives[0] != nil {
-			if s.children[pid] = lives[1:]; len(lives) == 1 {
-				delete(s.children, pid)
-			}
-			return *lives[0], nil
-		}
-		if s.gone {
-			return Exit{}, ErrGone
-		}
-		s.cond.Wait()
-	}
-}
+// Wait waits for the end of a process that a program of this server forked, as [Server.Child].
+func (s *Server) Wait(pid int) (Exit, error) { return s.Child(pid).Exit() }
 
 // WaitIdle waits until no process of this init is left. An init that has ended
 // holds none.
@@ -254,7 +239,7 @@ func (s *Server) Lives(pid int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lives := s.children[pid]
-	return len(lives) > 0 && lives[len(lives)-1] == nil && !s.gone
+	return len(lives) > 0 && !lives[len(lives)-1].ended() && !s.gone
 }
 
 // Idle tells whether this init has said that no process of its is left. It has said so of
@@ -313,6 +298,7 @@ func (s *Server) receive() {
 	for seq := range s.begotten {
 		s.heard(seq, ErrGone)
 	}
+	s.orphan()
 	s.cond.Broadcast()
 }
 
@@ -327,10 +313,7 @@ func (s *Server) note(r record) error {
 	case recordFiles:
 		return s.noteFiles(r)
 	case recordExit:
-		if lives := s.children[int(r.a)]; len(lives) > 0 {
-			e := exitOf(r)
-			lives[len(lives)-1] = &e
-		}
+		s.noteExit(r)
 		s.busy = s.busy && r.seq != exitLast
 		s.cond.Broadcast()
 	case recordReady:
@@ -379,7 +362,7 @@ func (s *Server) noteDone(r record) error {
 		s.busy = true
 		s.doing.reply.PID = int(r.a)
 		if s.doing.err == nil {
-			s.children[int(r.a)] = append(s.children[int(r.a)], nil)
+			s.children[int(r.a)] = append(s.children[int(r.a)], newChild())
 		}
 	}
 	s.answered(nil)
@@ -419,7 +402,13 @@ func (p *Program) forkedBefore(step int) bool {
 func exitOf(r record) Exit {
 	u := r.usage
 	us := func(i int) time.Duration { return time.Duration(u[i]) * time.Microsecond }
-	return Exit{PID: int(r.a), Status: WaitStatus(r.b), Usage: Usage{
+	stage := StageEnded
+	if r.seq == exitHeld {
+		stage = StageHeld
+	} else if r.b&0xff == stoppedStatus {
+		stage = StageLetGo
+	}
+	return Exit{PID: int(r.a), Status: WaitStatus(r.b), Stage: stage, Usage: Usage{
 		User: us(0), System: us(1), MaxRSSBytes: int64(u[2]) << 10,
 		MinorFaults: int64(u[3]), MajorFaults: int64(u[4]), InBlocks: int64(u[5]), OutBlocks: int64(u[6]),
 		VoluntarySwitches: int64(u[7]), Switches: int64(u[8]),

@@ -395,7 +395,7 @@ func FuzzRecords(f *testing.F) {
 			t.Errorf("%d children of one program", n)
 		}
 		for pid, lives := range fake.server.children {
-			if e := lives[0]; e != nil && (e.PID != pid || e.Usage.User < 0 || e.Usage.MaxRSSBytes < 0) {
+			if e := lives[0].exit; lives[0].err == nil && (e.PID != pid || e.Usage.User < 0 || e.Usage.MaxRSSBytes < 0) {
 				t.Errorf("%d ended with %+v", pid, e)
 			}
 		}

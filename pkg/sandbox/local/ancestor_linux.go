@@ -371,13 +371,6 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	return pr.group.settle()
 }
 
-// orphan is the end of a process that is waited for before it goes on.
-type orphan struct {
-	gone chan struct{} // closed when the rest is set
-	exit spawn.Exit
-	lost error
-}
-
 // adopt has init take the child of an ancestor for its own, and returns when it has come back.
 func (pr *process) adopt(child *spawn.Descendant) error {
 	pr.pid = child.PID
@@ -385,17 +378,12 @@ func (pr *process) adopt(child *spawn.Descendant) error {
 	program.Adopt(pr.pid)
 	err := pr.c.ask(&program)
 	if err == nil {
-		o := &orphan{gone: make(chan struct{})}
-		pr.orphan = o
-		go func() {
-			o.exit, o.lost = pr.c.init.Wait(pr.pid)
-			close(o.gone)
-		}()
+		pr.end = pr.c.init.Child(pr.pid)
 		fault.Point("child of an ancestor on its way")
 		select {
 		case <-child.Back:
 			return ofAncestor(child.Err())
-		case <-o.gone:
+		case <-pr.end.Over():
 		}
 	} else if !errors.Is(err, unix.ESRCH) { // init has not buried it already
 		return err

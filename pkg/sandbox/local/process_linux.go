@@ -23,13 +23,14 @@ import (
 type process struct {
 	alive.Ending
 
-	c       *container
-	pid     int     // in the init's namespace
-	orphan  *orphan // of one that an ancestor has forked
-	group   *group
-	streams *streams
-	policy  sandbox.NetworkPolicy
-	out     *outlet.Connection // nil where nothing leads out
+	c        *container
+	pid      int          // in the init's namespace
+	end      *spawn.Child // its end, once it was begun
+	attended attended
+	group    *group
+	streams  *streams
+	policy   sandbox.NetworkPolicy
+	out      *outlet.Connection // nil where nothing leads out
 	// supervisor decides about system calls; nil where the filter asks nobody.
 	supervisor *supervisor
 	trace      *trace // of a process whose denied calls are named
@@ -96,7 +97,7 @@ func (c *container) begin(ctx context.Context, p sandbox.Process) (pr *process, 
 
 // newProcess prepares a process and has start start it, or make it wait.
 func (c *container) newProcess(ctx context.Context, p sandbox.Process, start func(*process) error) (*process, error) {
-	pr := &process{Ending: alive.NewEnding(), c: c}
+	pr := &process{Ending: alive.NewEnding(), c: c, attended: attended{begun: make(chan struct{})}}
 	err := pr.prepare(ctx, p)
 	if err == nil {
 		err = start(pr)
@@ -108,14 +109,18 @@ func (c *container) newProcess(ctx context.Context, p sandbox.Process, start fun
 	return pr, nil
 }
 
+// mayStart returns when the last process is gone, which may have files open as long as it is held.
 func (c *container) mayStart(p sandbox.Process) error {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.deleted {
+	last, deleted := c.running, c.deleted
+	c.mu.Unlock()
+	switch {
+	case deleted:
 		return fmt.Errorf("container %s is deleted", c.id)
-	}
-	if c.running != nil && !c.running.Ended() {
+	case last != nil && !last.Ended():
 		return errRunning
+	case last != nil:
+		last.bury()
 	}
 	return p.Limits.Validate()
 }
@@ -193,6 +198,7 @@ func (pr *process) fork(p sandbox.Process, flags uintptr, socket int, end func(*
 		return nil, err
 	}
 	pr.pid = reply.PID
+	pr.end = pr.c.init.Child(pr.pid)
 	if err := pr.group.settle(); err != nil {
 		closeFiles(reply.Files)
 		return nil, err
@@ -361,11 +367,11 @@ func (pr *process) killOnce() { pr.kill.Do(func() { _ = pr.Kill() }) }
 // finish waits for the end and gathers what is known about it.
 func (pr *process) finish() {
 	defer pr.End()
-	exit, usage, err := pr.reap()
+	exit, usage, held, err := pr.reap()
 	fault.Point("process ended")
 	pr.Exit.Ended = time.Now()
 	pr.Exit.Duration = pr.Exit.Ended.Sub(pr.started)
-	if !pr.c.walls.namespaces || !pr.c.init.Idle() {
+	if !held && (!pr.c.walls.namespaces || !pr.c.init.Idle()) {
 		pr.group.hurry()
 		pr.c.killRest()
 	}
@@ -375,7 +381,9 @@ func (pr *process) finish() {
 	pr.out.Settle()
 	pr.Exit.Violations = pr.supervisor.stop()
 	pr.out.End(&pr.Exit)
-	failed, lost := pr.streams.finish()
+	late := time.AfterFunc(drainedWithin, pr.bury) // who reads what it has written may take long
+	failed, lost := pr.streams.finish(held)
+	late.Stop()
 	pr.Exit.WriteError = failed
 	pr.Exit.Code = exit.ExitStatus()
 	if exit.Signaled() {
@@ -383,9 +391,12 @@ func (pr *process) finish() {
 		pr.Exit.Code = 128 + pr.Exit.Signal
 		pr.Exit.Violations = append(pr.Exit.Violations, pr.trace.killed(pr.Exit.Signal)...)
 	}
-	err = errors.Join(err, lost, pr.unwatched, pr.gather(usage))
+	err = errors.Join(err, lost, pr.unwatched, pr.gather(usage, held))
 	// A millisecond that nobody needs to wait for but Delete.
-	pr.c.cleanups.Go(func() { pr.c.removeGroup(pr.group) })
+	pr.c.cleanups.Go(func() {
+		pr.bury()
+		pr.c.removeGroup(pr.group)
+	})
 	if err != nil {
 		pr.Err = fmt.Errorf("container %s: %w", pr.c.id, err)
 	}
@@ -393,32 +404,42 @@ func (pr *process) finish() {
 
 // reap waits for the end of the main process. What it has used is known of one that we have
 // not killed with its init.
-func (pr *process) reap() (spawn.WaitStatus, *spawn.Usage, error) {
-	var exit spawn.Exit
-	var err error
-	if pr.orphan == nil {
-		exit, err = pr.c.init.Wait(pr.pid)
-	} else {
-		<-pr.orphan.gone
-		exit, err = pr.orphan.exit, pr.orphan.lost
+func (pr *process) reap() (status spawn.WaitStatus, usage *spawn.Usage, held bool, err error) {
+	exit, held := pr.lastBreath()
+	if !held {
+		exit, err = pr.end.Exit()
 	}
 	if errors.Is(err, spawn.ErrGone) && pr.c.killed.Load() {
-		return spawn.WaitStatus(unix.SIGKILL), nil, nil
+		return spawn.WaitStatus(unix.SIGKILL), nil, false, nil
 	}
-	return exit.Status, &exit.Usage, err
+	return exit.Status, &exit.Usage, held, err
 }
 
 // gather reads the figures; the process is dead, its groups still exist.
-func (pr *process) gather(usage *spawn.Usage) error {
+func (pr *process) gather(usage *spawn.Usage, held bool) error {
 	err := pr.group.final(usage, &pr.Exit)
 	if pr.sampler != nil {
 		pr.sampler.fill(&pr.Exit)
 		err = errors.Join(err, pr.sampler.err)
 	}
-	var disk, build error
-	pr.Exit.Disk, disk = pr.c.measure(sandbox.WorkspaceDir)
+	unknown := pr.measure()
+	if held && (halfFull(pr.Exit.Disk) || halfFull(pr.Exit.BuildDisk)) {
+		pr.bury() // which may have files that have no name any more
+		unknown = pr.measure()
+	}
+	return errors.Join(err, unknown)
+}
+
+// measure notes how full the disks are.
+func (pr *process) measure() (err error) {
+	var build error
+	pr.Exit.Disk, err = pr.c.measure(sandbox.WorkspaceDir)
 	pr.Exit.BuildDisk, build = pr.c.measure(sandbox.BuildDir)
-	return errors.Join(err, disk, build)
+	return errors.Join(err, build)
+}
+
+func halfFull(d sandbox.DiskUsage) bool {
+	return d.BytesUsed > d.BytesTotal/2 || d.InodesUsed > d.InodesTotal/2
 }
 
 // Signal implements [sandbox.Running]. Init sends it, so that the number means

@@ -41,6 +41,7 @@ type Runtime struct {
 	alive    alive.List[*container]
 	networks emptyNetworks
 	recovery
+	attendant attendant
 
 	// uncounted is why the memory of TCP sockets cannot be counted; the first container
 	// that needs it finds out.
@@ -105,6 +106,7 @@ func (r *Runtime) takeInstance(dir string) (err error) {
 // free gives back what New took.
 func (r *Runtime) free() error {
 	var err error
+	r.attendant.close()
 	var spawner sync.WaitGroup
 	if r.spawner != nil {
 		spawner.Go(func() { err = r.spawner.Close() })

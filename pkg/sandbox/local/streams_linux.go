@@ -118,9 +118,12 @@ func (s *streams) start(p sandbox.Process, fail func()) {
 }
 
 // finish waits until everything that was written has been copied. Every writer
-// must be dead by then. lost is what a pipe failed to carry.
-func (s *streams) finish() (failed, lost error) {
+// must be dead by then, or held. lost is what a pipe failed to carry.
+func (s *streams) finish(held bool) (failed, lost error) {
 	defer s.close()
+	if held {
+		s.output.Held()
+	}
 	return s.output.Wait(), s.output.Lost()
 }
 

@@ -51,6 +51,8 @@ enum {
 	CALL_BEGET = 0xffff0007,    // of an ancestor: fork a child of what it has entered
 	CALL_RETURN = 0xffff0008,   // of its child: go on as the interpreter
 	CALL_ADOPT = 0xffff0009,    // report the end of the child a[0], which somebody else forked
+	CALL_ATTEND = 0xffff000a,   // trace a[0], which is nobody's child here, for its end
+	CALL_UNATTEND = 0xffff000b, // trace it no more
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
@@ -59,6 +61,10 @@ enum {
 	RECORD_OUTPUT = 6, // and the bytes; none: that was all
 	RECORD_INPUT = 7,  // the bytes were taken, or nobody will: errno
 	RECORD_READY = 8,
+
+	EXIT_LAST = 1,
+	EXIT_HELD = 2,
+	STOPPED = 0x7f, // of a wait status, its last byte
 };
 
 // Without a socket `files` is the size of the answer: so many bytes behind the
@@ -79,7 +85,8 @@ struct step {
 
 struct record {
 	u32 kind, seq;
-	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status, with seq 1 if no child is left
+	s32 a, b; // DONE: pid; FAILED: step, errno; EXIT: pid, wait status, with seq EXIT_LAST if no child is
+	          // left, EXIT_HELD if it is held
 	          // OUTPUT: stream; INPUT: errno
 	u64 usage[12]; // the last one: bytes that follow
 };
@@ -89,7 +96,7 @@ enum {
 	SYS_close = 3, SYS_sendto = 44, SYS_recvmsg = 47, SYS_wait4 = 61,
 	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
 	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
-	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217,
+	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217, SYS_ptrace = 101, SYS_exit = 60,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -109,7 +116,7 @@ enum {
 	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
 	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
 	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
-	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61,
+	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61, SYS_ptrace = 117, SYS_exit = 93,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -206,6 +213,8 @@ static s64 foster(s32 pid)
 	return 0;
 }
 
+#include "attend.h"
+
 // reap collects the dead and reports those that were forked here. It returns
 // the last result of wait4: 0 while children live on, -ECHILD when none is left,
 // which the last report then says: a program that has left nothing behind costs
@@ -228,20 +237,25 @@ static s64 reap(void)
 		if (last.a) {
 			if (pid < 0)
 				idle = 1;
-			report(RECORD_EXIT, pid < 0, last.a, last.b, &last);
+			report(RECORD_EXIT, pid < 0 ? EXIT_LAST : 0, last.a, last.b, &last);
 			last.a = 0;
 		}
 		if (pid <= 0)
 			return buried < BURIED_MAX ? pid : buried;
+		int known = 0;
 		for (int i = 0; i < used; i++)
 			if (children[i] == pid) {
 				children[i] = 0;
-				last.a = pid, last.b = status;
+				known = last.a = pid, last.b = status;
 				last.usage[0] = usage[0] * 1000000 + usage[1];
 				last.usage[1] = usage[2] * 1000000 + usage[3];
 				for (u32 k = 0; k < sizeof kept; k++)
 					last.usage[2 + k] = usage[kept[k]];
 			}
+		if ((status & 0xff) == STOPPED) {
+			attend(pid, status, known, &last);
+			last.a = 0;
+		}
 	}
 }
 
@@ -281,6 +295,10 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			ret = carry(a[0], a[1]);
 		else if (s->call == CALL_ADOPT)
 			ret = foster(forked = a[0]);
+		else if (s->call == CALL_ATTEND)
+			ret = trace(forked = a[0]);
+		else if (s->call == CALL_UNATTEND)
+			ret = untrace(a[0]);
 		else if (s->call == CALL_BEGET)
 			ret = beget(a[0]);
 		else if (s->call == CALL_RETURN)
@@ -408,8 +426,8 @@ __attribute__((noreturn)) void serve(void)
 			break;
 	}
 	// Whoever started us is gone. In a pid namespace the kernel kills the rest
-	// when its pid 1 ends; elsewhere that is our duty.
-	if (call(SYS_getpid, 0, 0, 0, 0) != 1)
+	// when its pid 1 ends; elsewhere that is our duty. Who is traced goes on.
+	if (!attending && call(SYS_getpid, 0, 0, 0, 0) != 1)
 		killtree();
 	quit(0);
 }
