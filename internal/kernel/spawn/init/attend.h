@@ -5,6 +5,14 @@ static s64 trace(s32 pid) { (void)pid; return -EINVAL_; }
 static s64 untrace(s32 pid) { return trace(pid); }
 static void attend(s32 pid, s32 status, int known, struct record *r) { (void)pid, (void)status, (void)known, (void)r; }
 #else
+enum {
+#if defined(__x86_64__)
+	SYS_ptrace = 101, SYS_exit = 60,
+#else
+	SYS_ptrace = 117, SYS_exit = 93,
+#endif
+};
+
 static int attending; // what we wait for is traced, and no child of ours
 
 // trace has a process stop when it ends.

@@ -96,7 +96,7 @@ enum {
 	SYS_close = 3, SYS_sendto = 44, SYS_recvmsg = 47, SYS_wait4 = 61,
 	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
 	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
-	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217, SYS_ptrace = 101, SYS_exit = 60,
+	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -116,7 +116,7 @@ enum {
 	SYS_close = 57, SYS_sendto = 206, SYS_recvmsg = 212, SYS_wait4 = 260,
 	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
 	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
-	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61, SYS_ptrace = 117, SYS_exit = 93,
+	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
