@@ -100,10 +100,15 @@ func (a attended) ends(t *testing.T, stage spawn.Stage, status spawn.WaitStatus)
 	}
 }
 
-func (a attended) release(t *testing.T) {
+func (a attended) release(t *testing.T) { t.Helper(); a.tell(t, (*spawn.Program).Release) }
+
+func (a attended) unattend(t *testing.T) { t.Helper(); a.tell(t, (*spawn.Program).Unattend) }
+
+// tell has who attends it do something with it.
+func (a attended) tell(t *testing.T, what func(p *spawn.Program, pid int)) {
 	t.Helper()
 	var p spawn.Program
-	p.Release(a.pid)
+	what(&p, a.pid)
 	if _, err := a.by.Do(&p); err != nil {
 		t.Error(err)
 	}
@@ -226,14 +231,5 @@ def later(do, *args): _thread.start_new_thread(lambda: (time.sleep(0.05), do(*ar
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func (a attended) unattend(t *testing.T) {
-	t.Helper()
-	var p spawn.Program
-	p.Unattend(a.pid)
-	if _, err := a.by.Do(&p); err != nil {
-		t.Error(err)
 	}
 }

@@ -84,7 +84,7 @@ type Server struct {
 	closing sync.Once
 
 	mu    sync.Mutex
-	cond  *sync.Cond // signals changes of the fields below
+	cond  *sync.Cond // signals changes of busy and gone
 	doing *pending   // the program that waits for its answer; nil when none does
 	// children are those that Do has given to its callers, by pid, until they have ended and
 	// were asked for. One that nobody has asked for yet leaves its number to others, which come

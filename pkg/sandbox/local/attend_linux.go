@@ -1,6 +1,7 @@
 package local
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 // attendant is a process of ours beside the spawner. It traces programs for their ends alone, so that
 // these are known before the kernel has taken a program down, which takes 0.3 ms of a forked Python and 1
 // to 2 of a Node. It is one for all containers and in none of their namespaces: no program can see that
-// it is traced, and none has a right to trace, which it could not have twice. When it ends it lets all go.
+// it is traced, nor does it miss another tracer, since the filter lets nobody trace. When it ends it lets all go.
 type attendant struct {
 	mu   sync.Mutex
 	init *spawn.Init
@@ -44,8 +45,8 @@ func (pr *process) Attend() {
 	if !c.walls.namespaces || !g.held.processes || !g.held.memory || pr.supervisor != nil || c.network != nil || c.spec.Image != "" {
 		return
 	}
-	pid := pr.onlyPID()
-	if pid == 0 {
+	pid, err := pr.onlyPID()
+	if err != nil {
 		return
 	}
 	at := c.rt.attendant.attend(&c.rt.recovery, pid)
@@ -56,7 +57,7 @@ func (pr *process) Attend() {
 	a := &pr.attended
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.over || pr.onlyPID() != pid { // the number may have been another's
+	if now, err := pr.onlyPID(); a.over || err != nil || now != pid { // the number may have been another's
 		go at.letGo()
 		return
 	}
@@ -64,13 +65,16 @@ func (pr *process) Attend() {
 	close(a.begun)
 }
 
-// onlyPID is the number of the process in our pid namespace, or 0 where it is not alone in its group.
-func (pr *process) onlyPID() int {
+// onlyPID is the number, in our pid namespace, of a process that is alone in its group.
+func (pr *process) onlyPID() (int, error) {
 	pids, err := pr.group.cg.Processes()
-	if err != nil || len(pids) != 1 {
-		return 0
+	if err != nil {
+		return 0, err
 	}
-	return pids[0]
+	if len(pids) != 1 {
+		return 0, fmt.Errorf("there are %d processes and not one", len(pids))
+	}
+	return pids[0], nil
 }
 
 // attend has the attendant trace a process. It gives nil where nobody may (kernel.yama.ptrace_scope, a

@@ -381,9 +381,11 @@ func (pr *process) finish() {
 	pr.out.Settle()
 	pr.Exit.Violations = pr.supervisor.stop()
 	pr.out.End(&pr.Exit)
-	late := time.AfterFunc(drainedWithin, pr.bury) // who reads what it has written may take long
+	if held {
+		late := time.AfterFunc(drainedWithin, pr.bury) // who reads what it has written may take long
+		defer late.Stop()
+	}
 	failed, lost := pr.streams.finish(held)
-	late.Stop()
 	pr.Exit.WriteError = failed
 	pr.Exit.Code = exit.ExitStatus()
 	if exit.Signaled() {

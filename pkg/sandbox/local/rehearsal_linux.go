@@ -35,14 +35,11 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	if !ours {
 		return errors.New("no child of an ancestor's")
 	}
-	pids, err := pr.group.cg.Processes()
+	pid, err := pr.onlyPID()
 	if err != nil {
-		return err
+		return fmt.Errorf("a child of an ancestor: %w", err)
 	}
-	if len(pids) != 1 {
-		return fmt.Errorf("a child of an ancestor is %d processes", len(pids))
-	}
-	spans, err := writtenAtEnd(pids[0], a.pid, begin)
+	spans, err := writtenAtEnd(pid, a.pid, begin)
 	if errors.Is(err, unix.EPERM) {
 		return nil // here nobody may look on (kernel.yama.ptrace_scope)
 	}
