@@ -74,6 +74,9 @@ type Ancestry struct {
 	Library string
 	// Code are directories of the host's with what it runs until then. Some may not be there.
 	Code []string
+	// HasRings tells that where it may it makes rings for itself (io_uring), as it may not in a sandbox:
+	// they would be in common to all of its children.
+	HasRings bool
 	// Rehearsal are files of the workspace: a program that does what every program does, and
 	// no more ([Rehearsing]).
 	Rehearsal map[string][]byte

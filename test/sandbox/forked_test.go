@@ -61,17 +61,28 @@ func (s *instance) hammer(t *testing.T, req api.Request, how time.Duration) (ans
 	return answers
 }
 
-// seeded has a program of Python say first what seeds its hashes: it is the same in all that
-// were forked from one ancestor, and in no others.
-const seeded = "if __name__ == '__main__': print('hashes as of', hash('seed'), flush=True)\n"
+// inherits has a program say first what it has of its ancestor: the seed of its hashes, or where its C
+// library is. It is the same in all that were forked from one, and in no others.
+var inherits = map[string]string{
+	"python": "if __name__ == '__main__': print('inherited', hash('seed'), flush=True)\n",
+	"javascript": "process.argv[2] !== 'child' && console.log('inherited', process.getBuiltinModule('fs').readFileSync('/proc/self/maps', 'latin1')." +
+		"split('\\n').find((line) => line.includes('libc.so')).split('-')[0]); ",
+}
 
-// unseeded takes that from a result.
-func unseeded(t *testing.T, r *api.Result) (seed string) {
+// saying is a request for a program that says it.
+func saying(req api.Request) api.Request {
+	language, _, _ := strings.Cut(req.Language, "@")
+	req.Code = inherits[language] + req.Code
+	return req
+}
+
+// unsaid takes what a program has inherited from its result.
+func unsaid(t *testing.T, r *api.Result) (inherited string) {
 	t.Helper()
-	if seed, r.Stdout, _ = strings.Cut(r.Stdout, "\n"); !strings.HasPrefix(seed, "hashes as of ") {
-		t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
+	if inherited, r.Stdout, _ = strings.Cut(r.Stdout, "\n"); !strings.HasPrefix(inherited, "inherited ") {
+		t.Fatalf("%s: %s%s%s", r.Status, inherited, r.Stdout, r.Stderr)
 	}
-	return seed
+	return inherited
 }
 
 // forked are answers of a server that is so busy with a request that it forks for it: some of
@@ -81,14 +92,14 @@ func (s *instance) forked(t *testing.T, req api.Request) (answers []api.Result) 
 	if os.Geteuid() != 0 {
 		t.Skip("an ordinary user's server forks no interpreters")
 	}
-	req.Code = seeded + req.Code
+	req = saying(req)
 	if !testenv.Within(30*time.Second, func() bool {
 		answers = s.hammer(t, req, 250*time.Millisecond)
 		brothers, most := map[string]int{}, 0
 		for i := range answers {
-			seed := unseeded(t, &answers[i])
-			brothers[seed]++
-			most = max(most, brothers[seed])
+			inherited := unsaid(t, &answers[i])
+			brothers[inherited]++
+			most = max(most, brothers[inherited])
 		}
 		return most > 1
 	}) {
@@ -100,9 +111,8 @@ func (s *instance) forked(t *testing.T, req api.Request) (answers []api.Result) 
 // unforked is what comes of a request where no interpreter was forked.
 func (s *instance) unforked(t *testing.T, req api.Request) string {
 	t.Helper()
-	req.Code = seeded + req.Code
-	r := s.run(t, req)
-	unseeded(t, &r)
+	r := s.run(t, saying(req))
+	unsaid(t, &r)
 	return ending(r)
 }
 
@@ -140,20 +150,29 @@ func TestNothingIsForkedWithoutControlGroups(t *testing.T) {
 // What a program can see of itself is the same where its interpreter was forked.
 func TestForkedRunsAreLikeOthers(t *testing.T) {
 	busy, cold := started(t), started(t, "SANDBOX_WARM=off")
-	for _, name := range []string{"itself.py", "process.py", "standard.py", "children.py", "imported.py"} {
-		t.Run(name, func(t *testing.T) {
-			source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			req := api.Request{Language: "python", Code: string(source)}
-			want := cold.unforked(t, req)
-			for _, r := range busy.forked(t, req) {
-				if diff := cmp.Diff(want, ending(r)); diff != "" {
-					t.Fatalf("started, and + forked:\n%s", diff)
+	for language, names := range map[string][]string{
+		"python":     {"itself.py", "process.py", "standard.py", "children.py", "imported.py"},
+		"javascript": {"builtins.js", "exit.js", "input.js", "itself.js", "killed.js", "modules.js", "order.js", "process.js", "quiet.js", "rejected.js", "uncaught.js"},
+	} {
+		for _, name := range names {
+			t.Run(name, func(t *testing.T) {
+				source, err := os.ReadFile(filepath.Join("testdata", "warm", language, name))
+				if err != nil {
+					t.Fatal(err)
 				}
-			}
-		})
+				for _, req := range likeThese(t, language, string(source)) {
+					if req.Env["OPENSSL_CONF"] != "" {
+						continue // for which no interpreter waits
+					}
+					want := cold.unforked(t, req)
+					for _, r := range busy.forked(t, req) {
+						if diff := cmp.Diff(want, ending(r)); diff != "" {
+							t.Fatalf("args %q, stdin %q: started, and + forked:\n%s", req.Args, req.Stdin, diff)
+						}
+					}
+				}
+			})
+		}
 	}
 }
 
@@ -189,12 +208,13 @@ func TestForkedInEveryVersion(t *testing.T) {
 // in the last of many, of waiting interpreters and of forked ones.
 func TestManyRunsLookTheSame(t *testing.T) {
 	busy := started(t)
-	for _, name := range []string{"process.py", "itself.py"} {
-		source, err := os.ReadFile(filepath.Join("testdata", "warm", "python", name))
+	for _, name := range []string{"process.py", "itself.py", "process.js", "itself.js"} {
+		language := map[string]string{".py": "python", ".js": "javascript"}[filepath.Ext(name)]
+		source, err := os.ReadFile(filepath.Join("testdata", "warm", language, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := api.Request{Language: "python", Code: string(source)}
+		req := api.Request{Language: language, Code: string(source)}
 		busy.run(t, req) // so that there is a demand
 		want, n := ending(busy.runWarm(t, req)), 1
 		for n < *manyRuns {
@@ -212,21 +232,29 @@ func TestManyRunsLookTheSame(t *testing.T) {
 // Of what is forked nothing is drawn twice but what its ancestor has drawn; with
 // SANDBOX_WARM=single-use there is no ancestor.
 func TestForkedRunsAreFresh(t *testing.T) {
-	const program = `import os, random, tempfile, uuid
-print(random.random(), uuid.uuid4(), tempfile.mktemp(), os.urandom(8).hex())
-open("/tmp/left", "x"); open("left", "x")`
-	req := api.Request{Language: "python", Code: program}
 	busy := started(t)
-	seen := map[string]bool{}
-	for _, r := range append(busy.forked(t, req), busy.hammer(t, req, time.Second)...) {
-		if r.Status != api.StatusOK {
-			t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
-		}
-		for word := range strings.FieldsSeq(r.Stdout) {
-			if seen[word] {
-				t.Fatalf("%s for the second time", word)
+	var req api.Request
+	for language, program := range map[string]string{
+		"python": `import os, random, tempfile, uuid
+print(random.random(), uuid.uuid4(), tempfile.mktemp(), os.urandom(8).hex())
+open("/tmp/left", "x"); open("left", "x")`,
+		"javascript": `const fs = require("fs"), crypto = require("crypto"), vm = require("vm");
+console.log(Math.random(), crypto.randomUUID(), crypto.randomBytes(8).toString("hex"), crypto.webcrypto.randomUUID(), fs.mkdtempSync("/tmp/x"));
+console.log(vm.runInNewContext("Math.random()"), crypto.generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }).x);
+fs.writeFileSync("/tmp/left", "", { flag: "wx" }); fs.writeFileSync("left", "", { flag: "wx" })`,
+	} {
+		req = api.Request{Language: language, Code: program}
+		seen := map[string]bool{}
+		for _, r := range append(busy.forked(t, req), busy.hammer(t, req, time.Second)...) {
+			if r.Status != api.StatusOK {
+				t.Fatalf("%s: %s%s", r.Status, r.Stdout, r.Stderr)
 			}
-			seen[word] = true
+			for word := range strings.FieldsSeq(r.Stdout) {
+				if seen[word] {
+					t.Fatalf("%s for the second time", word)
+				}
+				seen[word] = true
+			}
 		}
 	}
 	single := started(t, "SANDBOX_WARM=single-use")

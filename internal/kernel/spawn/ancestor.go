@@ -1,14 +1,32 @@
 package spawn
 
 import (
+	"encoding/binary"
 	"os"
 	"syscall"
 )
 
 // AncestorLibrary is what makes a CPython (3.7 and later) that loads it, as the module
-// "ancestor", a server on descriptor 3 whose programs may [Program.Beget]. It is empty where
-// there is none for this architecture.
+// "ancestor", or a Node (process.dlopen) a server on [AncestorFD] whose programs may
+// [Program.Beget]. It is empty where there is none for this architecture.
 func AncestorLibrary() []byte { return ancestorLibrary }
+
+// AncestorFD is where an ancestor has its socket: behind all descriptors that an interpreter has when
+// it waits, which its children have at the same places.
+const AncestorFD = 63
+
+// AncestorUnable is how an interpreter exits that cannot be an ancestor: it lacks what the library needs.
+const AncestorUnable = 126
+
+// StopThreads has an ancestor stop for good its other threads, of these numbers. Each of its
+// children has them all, which go on where they were stopped.
+func (p *Program) StopThreads(threads []int) {
+	var numbers []byte
+	for _, t := range threads {
+		numbers = binary.NativeEndian.AppendUint32(numbers, uint32(t))
+	}
+	p.Call("stop the interpreter's threads", callStop, p.Bytes(numbers), Value(len(threads)))
+}
 
 // Beget appends a fork of an ancestor: the child is born in the pid namespace that the ancestor
 // has entered for its children, and in a control group of version 2 unless that is nil, and makes
@@ -23,10 +41,9 @@ func (p *Program) Beget(cgroup *os.File, child func()) {
 }
 
 // Return has the child of an ancestor say that it has come back, close all descriptors but its
-// streams by closeRange, and go on as the interpreter that it is.
-func (p *Program) Return(closeRange int) {
+// streams and those that its ancestor had before it was one, and go on as the interpreter that it is.
+func (p *Program) Return() {
 	p.Call("say that it has come back", callReady)
-	p.Call("close_range", closeRange, Value(controlFD), Value(uint32(1<<32-1)), Value(0))
 	p.Call("go on as the interpreter", callReturn)
 }
 

@@ -32,6 +32,7 @@ const (
 	callAdopt    = 0xffff0009
 	callAttend   = 0xffff000a
 	callUnattend = 0xffff000b
+	callStop     = 0xffff000c
 
 	recordDone   = 1
 	recordFailed = 2

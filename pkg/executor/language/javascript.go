@@ -94,7 +94,7 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 		Run:    func(sandbox.FileTree) (Step, error) { return step, nil },
 	}
 	if entry == "main.js" && src.Dir == "" && !tc.sets("NODE_OPTIONS") && !mayHaveThreads(tc, files) {
-		plan.Ahead = nodeAhead(slices.Concat(program, flags), main, src, files[entry])
+		plan.Ahead = nodeAhead(tc, slices.Concat(program, flags), main, src, files[entry])
 	}
 	return plan, nil
 }

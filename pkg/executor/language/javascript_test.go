@@ -274,7 +274,7 @@ func TestNamedBuiltins(t *testing.T) {
 		if got := namedBuiltins([]byte(source)); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
-		ahead := nodeAhead([]string{"node"}, "main.js", Source{}, []byte(source))
+		ahead := nodeAhead(Toolchain{}, []string{"node"}, "main.js", Source{}, []byte(source))
 		if len(ahead) != 1+min(1, len(want)) || strings.Contains(string(ahead[len(ahead)-1].Files[aheadDir+"/ahead.cjs"]), "zlib") {
 			t.Errorf("%s: %d ways to wait", source, len(ahead))
 		}

@@ -3,8 +3,12 @@
   const fs = require('fs');
   const path = require('path');
   const here = path.dirname(__filename);
-  fs.unlinkSync(__filename);
-  fs.rmdirSync(here);
+  const ancestor = path.join(here, 'ancestor.so');
+  const descends = fs.existsSync(ancestor);
+  if (!descends) { // what is an ancestor's its children do not have
+    fs.unlinkSync(__filename);
+    fs.rmdirSync(here);
+  }
   const silent = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
   try {
     // V8 takes the code of Node's own modules that came with Node only while its flags are what they
@@ -24,6 +28,14 @@
     const out = new (require('net').Socket)({ handle: pipe, readable: false, writable: true });
     new console.Console({ stdout: out, colorMode: false }).log('', 0);
   } catch { // not with this Node
+  }
+
+  if (descends) {
+    process.dlopen({ exports: {} }, ancestor); // which only its children leave
+    for (const [name, value] of Object.entries({ pid: Number(fs.readlinkSync('/proc/self')), execPath: fs.readlinkSync('/proc/self/exe') })) {
+      Object.defineProperty(process, name, { value });
+    }
+    process.argv[0] = process.execPath;
   }
 
   const read = (size) => {

@@ -70,13 +70,19 @@ func namedBuiltins(source []byte) []string {
 // nodeAhead is a Node that waits where it loads modules before the program (--require). It
 // finds out about the program afterwards: what it is called, and whether it is an ES
 // module.
-func nodeAhead(command []string, main string, src Source, source []byte) []Ahead {
+func nodeAhead(tc Toolchain, command []string, main string, src Source, source []byte) []Ahead {
 	const hook = aheadDir + "/ahead.cjs"
 	require := []string{"--require", path.Join(sandbox.WorkspaceDir, hook)}
+	var ancestry *sandbox.Ancestry
+	if !tc.inImage() {
+		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", HasRings: compareVersions(tc.Version, "21") >= 0,
+			Rehearsal: map[string][]byte{path.Base(main): []byte("console.log('hello')\n")}}
+	}
 	ahead := func(builtins []string) Ahead {
 		return Ahead{
 			Step:     Step{Args: slices.Concat(command, require, []string{main})},
 			Files:    map[string][]byte{hook: fmt.Appendf(nil, "'use strict';\nconst BUILTINS = '%s'.split(' ');\n%s", strings.Join(builtins, " "), nodeAheadSource)},
+			Ancestor: ancestry,
 			Args:     src.Args,
 			Settings: settings("NODE_", "UV_", "SSL_", "OPENSSL_"),
 			Sooner:   true, // for its modules; see node_ahead.cjs

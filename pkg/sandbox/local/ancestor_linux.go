@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/seccomp"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
@@ -32,6 +35,7 @@ type ancestor struct {
 	server *spawn.Server
 	pid    int           // the spawner's child
 	onWay  chan struct{} // holds one for each child that has not come back
+	files  openFiles
 	// foreseen is what each child will write to and copies itself; nil while nobody knows, and where
 	// it is copied for it as it is forked.
 	foreseen atomic.Pointer[[]span]
@@ -39,6 +43,7 @@ type ancestor struct {
 	carried atomic.Int64
 	ending  sync.Once
 	ended   error
+	unable  bool // to be one, as it has said at its end
 }
 
 // ancestral are the capabilities of an ancestor: what setns takes, of another's by its pidfd.
@@ -86,11 +91,14 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
+		if a.unable {
+			err = fmt.Errorf("%w of an interpreter of this kind", sandbox.ErrNoAncestor)
+		}
 	}()
 	if a.group, err = c.newGroup(ancestorLimits); err != nil {
 		return nil, err
 	}
-	if err := a.launch(c.translate(p)); err != nil {
+	if err := a.launch(c.translate(p), from.HasRings); err != nil {
 		return nil, fmt.Errorf("start an ancestor: %w", err)
 	}
 	fault.Point("ancestor started")
@@ -98,6 +106,9 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 	defer timer.Stop()
 	if _, err := a.server.Do(new(spawn.Program)); err != nil { // it answers once it waits
 		return nil, fmt.Errorf("start an ancestor: %w", ofAncestor(err))
+	}
+	if err := a.settle(); err != nil {
+		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,7 +210,7 @@ func roots(name string) error {
 
 // launch has the spawner fork the interpreter. Nobody waits until it was executed: the spawner is
 // everybody's, and a file of the host's may be slow.
-func (a *ancestor) launch(p sandbox.Process) error {
+func (a *ancestor) launch(p sandbox.Process, hasRings bool) error {
 	server, theirs, err := spawn.NewWaiter()
 	if err != nil {
 		return err
@@ -233,8 +244,10 @@ func (a *ancestor) launch(p sandbox.Process) error {
 		for i, fd := range []int{pipe[0], pipe[1], pipe[1]} {
 			program.Call("dup3", unix.SYS_DUP3, program.File(fd), spawn.FD(i), spawn.Value(0))
 		}
-		program.Call("dup3", unix.SYS_DUP3, socket, spawn.FD(3), spawn.Value(0))
-		program.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(4), spawn.Value(uint32(1<<32-1)), spawn.Value(unix.CLOSE_RANGE_CLOEXEC))
+		program.Call("dup3", unix.SYS_DUP3, socket, spawn.FD(spawn.AncestorFD), spawn.Value(0))
+		for _, others := range [][2]uint32{{3, spawn.AncestorFD - 1}, {spawn.AncestorFD + 1, math.MaxUint32}} {
+			program.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(others[0]), spawn.Value(others[1]), spawn.Value(unix.CLOSE_RANGE_CLOEXEC))
+		}
 		program.Call("umask", unix.SYS_UMASK, spawn.Value(0o022))
 		holds := ancestral | capabilities()&(1<<unix.CAP_IPC_LOCK) // by which all rings together may pin more than RLIMIT_MEMLOCK
 		dropBounds(&program, holds)
@@ -245,11 +258,34 @@ func (a *ancestor) launch(p sandbox.Process) error {
 			}
 		}
 		program.UnblockSignals(unix.SYS_RT_SIGPROCMASK)
+		if hasRings {
+			err = refuseRings(&program)
+		}
 		ch.become()
 	})
+	if err != nil {
+		return err
+	}
 	reply, err := a.c.spawner.Do(&program)
 	if err == nil {
 		a.pid = reply.PID
+	}
+	return err
+}
+
+// refuseRings appends a filter by which an interpreter makes no ring for itself; but for that by which
+// pages are pinned, which has one entry.
+func refuseRings(p *spawn.Program) error {
+	arch, err := seccomp.ArchOf(runtime.GOARCH)
+	if err != nil {
+		return err
+	}
+	filter, err := seccomp.Compile(seccomp.Policy{Default: seccomp.Allow, Rules: []seccomp.Rule{{
+		Why: "children would have it in common", Names: []string{"io_uring_setup"},
+		When: []seccomp.Condition{seccomp.Not(seccomp.Equal32(0, pinningEntries))}, Action: seccomp.Fail(seccomp.ENOSYS),
+	}}}, arch)
+	if err == nil {
+		p.Seccomp(unix.SYS_SECCOMP, seccomp.Marshal(filter), 0)
 	}
 	return err
 }
@@ -344,7 +380,8 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		program.Chdir(unix.SYS_CHDIR, p.Dir)
 		// As execve has it: with its memory it has become another's than root's.
 		program.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(1))
-		program.Return(unix.SYS_CLOSE_RANGE)
+		a.files.renew(&program)
+		program.Return()
 	})
 	if err != nil {
 		return err
@@ -438,9 +475,11 @@ func (a *ancestor) end() error {
 	err := a.group.cg.Kill()
 	fault.Point("ancestor ended")
 	if a.pid != 0 {
-		if _, lost := a.c.spawner.Wait(a.pid); lost != nil && !errors.Is(lost, spawn.ErrGone) {
+		exit, lost := a.c.spawner.Wait(a.pid)
+		if lost != nil && !errors.Is(lost, spawn.ErrGone) {
 			err = errors.Join(err, lost)
 		}
+		a.unable = lost == nil && !exit.Status.Signaled() && exit.Status.ExitStatus() == spawn.AncestorUnable
 	}
 	a.c.removeGroup(a.group)
 	return err

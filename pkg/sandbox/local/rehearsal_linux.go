@@ -76,6 +76,9 @@ func (a *ancestor) pin(spans []span) (rest []span) {
 	return spans
 }
 
+// pinningEntries is how many entries a ring has that nobody uses.
+const pinningEntries = 1
+
 // register makes memory the buffers of a ring that nobody uses. Children close it before they are
 // anybody's.
 func (a *ancestor) register(spans []span) error {
@@ -88,7 +91,7 @@ func (a *ancestor) register(spans []span) error {
 		sum += s.size
 	}
 	var p spawn.Program
-	ring := p.Call("io_uring_setup", unix.SYS_IO_URING_SETUP, spawn.Value(1), p.Bytes(make([]byte, paramsBytes))).Save()
+	ring := p.Call("io_uring_setup", unix.SYS_IO_URING_SETUP, spawn.Value(pinningEntries), p.Bytes(make([]byte, paramsBytes))).Save()
 	p.Call("io_uring_register", unix.SYS_IO_URING_REGISTER, ring, spawn.Value(registerBuffers), p.Bytes(buffers), spawn.Value(len(spans)))
 	if _, err := a.server.Do(&p); err != nil {
 		return err

@@ -1,39 +1,40 @@
 // ancestor.c: an interpreter that forks itself into containers.
 //
-// CPython loads this as a module once it waits for its work, with a socket on descriptor 3 that
-// messages come from as to every server (init.c). It never ends as a module: a message has it
+// CPython or Node loads this as a module once it waits for its work, with a socket on a descriptor
+// that messages come from as to every server (init.c). It never ends as a module: a message has it
 // enter the pid namespace of a container and beget a child there, which enters the rest, takes
 // on all that stands around a program, and goes on as the interpreter, with its work to wait
 // for. The container's init becomes its parent.
 //
-// What CPython and libc have to do at a fork is done: before and after by theirs.
+// What CPython and libc have to do at a fork is done: before and after by theirs. Node knows of no
+// fork, and has threads: what has to be done for it is here, and in threads.h.
 
 #define ANCESTOR
 #include "init.c"
 
 typedef void *object;
 extern int fork(void);
-extern object PyExc_ImportError;
-extern void PyErr_SetNone(object);
-extern const unsigned __rseq_size __attribute__((weak));
-extern const s64 __rseq_offset __attribute__((weak));
+extern object PyExc_ImportError __attribute__((weak));
+extern void PyErr_SetNone(object) __attribute__((weak));
 extern void PyOS_BeforeFork(void) __attribute__((weak)); // CPython 3.7
 extern void PyOS_AfterFork_Parent(void) __attribute__((weak));
 extern void PyOS_AfterFork_Child(void) __attribute__((weak));
+extern object GetCurrent(void) __asm__("_ZN2v87Isolate10GetCurrentEv") __attribute__((weak)); // of Node
+extern int RAND_poll(void) __attribute__((weak)); // OpenSSL's
 
 #define CLONE_INTO_CGROUP_ 0x200000000UL
 
 enum {
 	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
-#if defined(__x86_64__)
-	SYS_rseq = 334,
-#else
-	SYS_rseq = 293,
-#endif
+	OWN_MAX = CONTROL, // descriptors that an interpreter may have
 };
+
+#include "threads.h"
+#include "random.h"
 
 static void *home[5], *born[5];                          // where a child goes on, see __builtin_setjmp
 static u8 parent_stack[64 << 10] __attribute__((aligned(16)));
+static u8 own[OWN_MAX];                                  // which descriptors are the interpreter's, beside its streams
 static s64 child; // its number in the namespace that it is born in
 
 // parent lives from the entry into the pid namespace until it has forked, and leaves its child to
@@ -41,7 +42,7 @@ static s64 child; // its number in the namespace that it is born in
 // costs no fork. Nobody waits for the child, which has a lock of the kernel's to wait for.
 static __attribute__((noreturn, used)) void parent(void)
 {
-	child = fork();
+	child = stopped ? fork_alone() : fork();
 	if (!child)
 		__builtin_longjmp(born, 1);
 	quit(0);
@@ -82,11 +83,13 @@ static s64 beget(s64 cgroup)
 	if (__builtin_setjmp(born))
 		return 0;
 	child = 0;
-	PyOS_BeforeFork();
+	if (PyOS_BeforeFork)
+		PyOS_BeforeFork();
 	s64 pid = conceive(cgroup);
 	while (pid > 0 && call(SYS_wait4, pid, &status, 0, 0) == EINTR_)
 		;
-	PyOS_AfterFork_Parent();
+	if (PyOS_AfterFork_Parent)
+		PyOS_AfterFork_Parent();
 	return pid < 0 ? pid : child > 0 && !status ? child : EAGAIN_;
 }
 
@@ -97,42 +100,57 @@ static void forget(void)
 	memset(message, 0, size < sizeof message ? size : sizeof message);
 }
 
+// come_back has a child go on as the interpreter, with no descriptor but what that has of its own.
 static __attribute__((noinline)) void come_back(void)
 {
 	forget();
+	u32 from = 3;
+	for (u32 fd = 3; fd < OWN_MAX; fd++)
+		if (own[fd]) {
+			if (from < fd && call(SYS_close_range, from, fd - 1, 0, 0))
+				quit(127);
+			from = fd + 1;
+		}
+	if (call(SYS_close_range, from, ~0u, 0, 0))
+		quit(127);
 	__builtin_longjmp(home, 1);
 }
 
-// remember has the kernel keep the C library's restartable sequences up to date (rseq(2), of
-// glibc 2.35), which a process that shares its memory with another has not, and its child neither.
-static void remember(void)
+// live is the life of an ancestor. It returns in children alone.
+static void live(void)
 {
-	u8 *thread;
-	u32 signature;
-	if (!&__rseq_size || !__rseq_size)
+	for (s32 fd = 3; fd < OWN_MAX; fd++)
+		own[fd] = call(SYS_fcntl, fd, 1 /* F_GETFD */, 0, 0) >= 0;
+	if (__builtin_setjmp(home))
 		return;
-#if defined(__x86_64__)
-	__asm__("mov %%fs:0,%0" : "=r"(thread));
-	signature = 0x53053053;
-#else
-	__asm__("mrs %0,tpidr_el0" : "=r"(thread));
-	signature = 0xd428bc00;
-#endif
-	call(SYS_rseq, thread + __rseq_offset, __rseq_size < 32 ? 32 : __rseq_size, 0, signature);
+	while (receive() > 0)
+		forget();
+	quit(0);
 }
 
-// PyInit_ancestor returns in children alone, as from a module that is not there.
+// PyInit_ancestor returns as from a module that is not there.
 __attribute__((visibility("default"))) object PyInit_ancestor(void)
 {
 	if (!PyOS_BeforeFork || !PyOS_AfterFork_Parent || !PyOS_AfterFork_Child)
 		quit(126);
-	if (__builtin_setjmp(home)) {
-		remember();
-		PyOS_AfterFork_Child();
-		PyErr_SetNone(PyExc_ImportError);
-		return 0;
-	}
-	while (receive() > 0)
-		forget();
-	quit(0);
+	live();
+	remember();
+	PyOS_AfterFork_Child();
+	PyErr_SetNone(PyExc_ImportError);
+	return 0;
+}
+
+// napi_register_module_v1 returns as from a module that exports nothing. What is random in a child
+// is not its ancestor's: OpenSSL finds out by its number that it was forked, which is made sure of.
+__attribute__((visibility("default"))) object napi_register_module_v1(object environment, object exports)
+{
+	(void)environment;
+	if (!GetCurrent || !RAND_poll || !find_generators(GetCurrent()))
+		quit(126);
+	live();
+	resume_others();
+	sow_anew();
+	if (RAND_poll() != 1)
+		quit(126);
+	return exports;
 }

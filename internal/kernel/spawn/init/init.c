@@ -24,7 +24,11 @@ typedef unsigned long u64;
 typedef long s64;
 
 enum {
+#ifdef ANCESTOR
+	CONTROL = 63,            // ancestor.go: ancestorFD, which no interpreter has reached when it waits
+#else
 	CONTROL = 3,             // the socket, in every server; or the input
+#endif
 	OUT = 4,                 // where records go when CONTROL is no socket
 	STREAM = 5,              // the program's input, output and errors, if carried
 	SIGNALS = 8,             // the signalfd of a server without a socket
@@ -53,6 +57,7 @@ enum {
 	CALL_ADOPT = 0xffff0009,    // report the end of the child a[0], which somebody else forked
 	CALL_ATTEND = 0xffff000a,   // trace a[0], which is nobody's child here, for its end
 	CALL_UNATTEND = 0xffff000b, // trace it no more
+	CALL_STOP = 0xffff000c,     // of an ancestor: stop its other threads, whose numbers are at a[0], a[1] of them
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
@@ -162,6 +167,7 @@ static __attribute__((noreturn)) void quit(int code)
 
 static void put(u8 *p, u64 n);
 static s64 beget(s64 cgroup);
+static s64 stop_others(s32 *numbers, u64 n);
 static void come_back(void);
 
 static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
@@ -301,6 +307,8 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			ret = untrace(a[0]);
 		else if (s->call == CALL_BEGET)
 			ret = beget(a[0]);
+		else if (s->call == CALL_STOP)
+			ret = stop_others((s32 *)a[0], a[1]);
 		else if (s->call == CALL_RETURN)
 			come_back();
 		else
@@ -380,6 +388,7 @@ static s64 receive(void)
 void serve(void) { quit(126); }
 #else
 static s64 beget(s64 cgroup) { (void)cgroup; return -EINVAL_; }
+static s64 stop_others(s32 *numbers, u64 n) { (void)numbers, (void)n; return -EINVAL_; }
 static void come_back(void) { quit(126); }
 
 // serve is the whole life of this program.
