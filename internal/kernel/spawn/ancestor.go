@@ -18,8 +18,9 @@ const AncestorFD = 63
 // AncestorUnable is how an interpreter exits that cannot be an ancestor: it lacks what the library needs.
 const AncestorUnable = 126
 
-// StopThreads has an ancestor stop for good its other threads, of these numbers. Each of its
-// children has them all, which go on where they were stopped.
+// StopThreads has an ancestor stop for good its other threads, of these numbers: its children go on with
+// as many ([Program.ResumeThreads]). It fails with EINVAL for an interpreter that forks without
+// threads (CPython), and where there are more than 63.
 func (p *Program) StopThreads(threads []int) {
 	var numbers []byte
 	for _, t := range threads {
@@ -40,8 +41,11 @@ func (p *Program) Beget(cgroup *os.File, child func()) {
 	p.Fork("fork an interpreter", callBeget, []Arg{into}, child)
 }
 
-// Return has the child of an ancestor say that it has come back, close all descriptors but its
-// streams and those that its ancestor had before it was one, and go on as the interpreter that it is.
+// ResumeThreads has the child of an ancestor go on with as many threads as that has stopped.
+func (p *Program) ResumeThreads() { p.Call("make the interpreter's threads", callResume) }
+
+// Return has the child of an ancestor say that it has come back, close its socket, and go on as the
+// interpreter that it is.
 func (p *Program) Return() {
 	p.Call("say that it has come back", callReady)
 	p.Call("go on as the interpreter", callReturn)

@@ -33,6 +33,7 @@ const (
 	callAttend   = 0xffff000a
 	callUnattend = 0xffff000b
 	callStop     = 0xffff000c
+	callResume   = 0xffff000d
 
 	recordDone   = 1
 	recordFailed = 2

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -86,7 +87,7 @@ func (j javascript) Plan(tc Toolchain, src Source, res Resources) (Plan, error) 
 	if detects := detectsModules(tc.Version); src.Check || !detects {
 		sayModule(files, entry, detects)
 	}
-	program, flags, main := []string{tc.Program}, heapFlags(res), inWorkspace(src, entry)
+	program, flags, main := []string{tc.Program}, slices.Concat(heapFlags(res), helperFlags(res)), inWorkspace(src, entry)
 	step := Step{Args: slices.Concat(program, flags, []string{main}, src.Args)}
 	plan := Plan{
 		Files:  files,
@@ -120,6 +121,19 @@ func heapFlags(res Resources) []string {
 	heap := (res.MemoryBytes - 64*mib - res.MemoryBytes/8) / mib
 	return []string{fmt.Sprintf("--max-old-space-size=%d", max(heap, 16))}
 }
+
+// helperFlags have V8 collect garbage and compile beside the program with as many threads as there are
+// CPUs for it, where these are fewer than the four that it has wherever it is. More cannot be at work
+// at a time, and each is 30 KiB of the kernel's memory.
+func helperFlags(res Resources) []string {
+	if helpers := math.Ceil(res.CPUs); helpers > 0 && helpers < nodeHelpers {
+		return []string{fmt.Sprintf("--v8-pool-size=%d", int(helpers))}
+	}
+	return nil
+}
+
+// nodeHelpers is how many Node has by itself (node --help).
+const nodeHelpers = 4
 
 // detectsModules tells whether a version of Node finds out by itself whether a
 // source is an ES module when neither file name nor package.json say so. The

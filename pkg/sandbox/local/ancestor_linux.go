@@ -30,12 +30,13 @@ import (
 // just the capabilities that it takes to enter namespaces. It never sees anything of a run. Its
 // children have nothing of that left before they go on as interpreters.
 type ancestor struct {
-	c      *container // whose root it has
-	group  *group
-	server *spawn.Server
-	pid    int           // the spawner's child
-	onWay  chan struct{} // holds one for each child that has not come back
-	files  openFiles
+	c       *container // whose root it has
+	group   *group
+	server  *spawn.Server
+	pid     int           // the spawner's child
+	onWay   chan struct{} // holds one for each child that has not come back
+	files   openFiles
+	threads int // beside the one that forks
 	// foreseen is what each child will write to and copies itself; nil while nobody knows, and where
 	// it is copied for it as it is forked.
 	foreseen atomic.Pointer[[]span]
@@ -59,12 +60,13 @@ const (
 	descendantTakes  = 2 * time.Second
 	descendantTells  = 100 * time.Millisecond
 	descendantsOnWay = 16
+	ancestorThreads  = 64
 )
 
 // ancestorLimits are an ancestor's own: it is none of the runs, and its children are in its group
 // until they have entered theirs, on version 1. Of its memory a quarter is for itself, and the rest for
 // what some 250 children carry; an ancestor that has more of them is killed, and another follows it.
-var ancestorLimits = sandbox.Limits{MemoryBytes: 1 << 30, Processes: 2 * (descendantsOnWay + 2)}
+var ancestorLimits = sandbox.Limits{MemoryBytes: 1 << 30, Processes: 2*(descendantsOnWay+2) + ancestorThreads}
 
 // Ancestor implements [sandbox.Ancestral]. The interpreter must be the host's, and root's.
 func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.Ancestry) (_ sandbox.Ancestor, err error) {
@@ -381,6 +383,9 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 		// As execve has it: with its memory it has become another's than root's.
 		program.Call("prctl PR_SET_DUMPABLE", unix.SYS_PRCTL, spawn.Value(unix.PR_SET_DUMPABLE), spawn.Value(1))
 		a.files.renew(&program)
+		if a.threads > 0 {
+			program.ResumeThreads()
+		}
 		program.Return()
 	})
 	if err != nil {
@@ -427,6 +432,9 @@ func (pr *process) adopt(child *spawn.Descendant) error {
 	}
 	select {
 	case <-child.Back: // if it had come back, its end is a program's
+		if errors.Is(err, unix.ESRCH) {
+			err = errors.New("the child of an ancestor has come back and ended")
+		}
 		return cmp.Or(ofAncestor(child.Err()), err)
 	case <-time.After(descendantTells):
 		return errors.New("the child of an ancestor has ended on its way")

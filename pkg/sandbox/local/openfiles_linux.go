@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +21,7 @@ import (
 // its streams: by which its threads wake each other, mostly. A child that is forked has the same files
 // behind them as all its siblings, and would wake theirs, so each is made its own.
 type openFiles struct {
+	numbers  []int // of all of them and of the ancestor's socket, in order
 	nulls    []openFile
 	counters []openFile // eventfd(2)
 	pipes    []ownPipe
@@ -66,13 +68,16 @@ func numbered(dir string, want func(int) bool) (numbers []int, err error) {
 // kind that nobody could make for a child is an error.
 func filesOf(pid int) (in openFiles, err error) {
 	fds := fmt.Sprintf("/proc/%d/fd", pid)
-	numbers, err := numbered(fds, func(fd int) bool { return fd > 2 && fd != spawn.AncestorFD })
+	in.numbers, err = numbered(fds, func(fd int) bool { return fd > 2 })
 	if err != nil {
 		return in, err
 	}
 	pipes := map[string][]openFile{}
 	var watched []int
-	for _, fd := range numbers {
+	for _, fd := range in.numbers {
+		if fd == spawn.AncestorFD {
+			continue
+		}
 		name, err := os.Readlink(filepath.Join(fds, strconv.Itoa(fd)))
 		if err != nil {
 			return in, err
@@ -150,8 +155,8 @@ func readOpenFile(fd int, info []byte) (o openFile, err error) {
 // readPipe finds the ends of a pipe, and takes what is in it.
 func readPipe(fds string, ends []openFile) (p ownPipe, err error) {
 	writes := func(o openFile) bool { return o.flags&unix.O_ACCMODE == unix.O_WRONLY }
-	if len(ends) != 2 || writes(ends[0]) == writes(ends[1]) {
-		return p, fmt.Errorf("%w: it has not both ends, once each", sandbox.ErrNoAncestor)
+	if len(ends) != 2 || writes(ends[0]) == writes(ends[1]) || ends[0].flags&^unix.O_ACCMODE != ends[1].flags&^unix.O_ACCMODE {
+		return p, fmt.Errorf("%w: it has not both ends, once each and alike", sandbox.ErrNoAncestor)
 	}
 	if writes(ends[0]) {
 		slices.Reverse(ends)
@@ -176,12 +181,22 @@ func readPipe(fds string, ends []openFile) (p ownPipe, err error) {
 	return p, nil
 }
 
-// renew appends what gives a child its own files in the place of those that it has in common with
-// its ancestor.
+// renew appends what has a child close all but these descriptors, its streams and its socket, and gives
+// it files of its own in the place of those that it has in common with its ancestor. These are
+// the program's user's, so all that stands around it is in force, its limit of descriptors too.
 func (in openFiles) renew(p *spawn.Program) {
+	from := 3
+	for _, fd := range in.numbers {
+		if from < fd {
+			p.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(from), spawn.Value(fd-1), spawn.Value(0))
+		}
+		from = fd + 1
+	}
+	p.Call("close_range", unix.SYS_CLOSE_RANGE, spawn.Value(from), spawn.Value(uint32(math.MaxUint32)), spawn.Value(0))
 	const kept = unix.O_NONBLOCK | unix.O_CLOEXEC
 	put := func(made spawn.Arg, o openFile) {
 		p.Call("dup3", unix.SYS_DUP3, made, spawn.FD(o.fd), spawn.Value(o.flags&unix.O_CLOEXEC))
+		p.Call("close", unix.SYS_CLOSE, made)
 	}
 	for _, o := range in.nulls {
 		put(p.Call("open "+os.DevNull, unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), p.String(os.DevNull), spawn.Value(o.flags)).Save(), o)
@@ -192,11 +207,11 @@ func (in openFiles) renew(p *spawn.Program) {
 	for _, pipe := range in.pipes {
 		ends := p.Bytes(make([]byte, 8))
 		p.Call("pipe2", unix.SYS_PIPE2, ends, spawn.Value(pipe.ends[0].flags&kept))
-		for i, o := range pipe.ends {
-			put(p.Cell(ends, 4*i), o)
-		}
 		if len(pipe.content) > 0 {
 			p.Call("write to a pipe", unix.SYS_WRITE, p.Cell(ends, 4), p.Bytes(pipe.content), spawn.Value(len(pipe.content)))
+		}
+		for i, o := range pipe.ends {
+			put(p.Cell(ends, 4*i), o)
 		}
 	}
 	for _, o := range in.watches {

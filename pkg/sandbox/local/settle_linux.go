@@ -2,11 +2,14 @@ package local
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,22 +31,57 @@ func (a *ancestor) settle() error {
 	return err
 }
 
-// stopThreads stops an ancestor's threads but the one that forks, for good. Its children have them.
+// stopThreads stops an ancestor's threads but the one that forks, for good, once they are at rest.
 func (a *ancestor) stopThreads() error {
-	others, err := a.otherThreads()
+	others, err := a.restingThreads()
 	if err != nil || len(others) == 0 {
 		return err
 	}
 	var p spawn.Program
 	p.StopThreads(others)
-	if _, err := a.server.Do(&p); err != nil {
+	_, err = a.server.Do(&p)
+	if errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("%w of an interpreter with %d threads beside the first", sandbox.ErrNoAncestor, len(others))
+	}
+	if err != nil {
 		return ofAncestor(err)
 	}
 	still, err := a.otherThreads()
-	if err == nil && !slices.Equal(still, others) { // one had made or left another
-		err = fmt.Errorf("an ancestor had %d other threads and now has %d", len(others), len(still))
+	if err == nil && !slices.Equal(still, others) {
+		err = fmt.Errorf("an ancestor had %d threads beside the first, and has %d", len(others), len(still))
 	}
+	a.threads = len(others)
 	return err
+}
+
+// restTakes is how long an ancestor's threads may be at work once it waits.
+const restTakes = 2 * time.Second
+
+// restingThreads waits until each of an ancestor's threads but the first waits for something.
+func (a *ancestor) restingThreads() (others []int, err error) {
+	late := time.After(restTakes)
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for {
+		if others, err = a.otherThreads(); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(others, a.isAtWork) {
+			return others, nil
+		}
+		select {
+		case <-again.C:
+		case <-late:
+			return nil, fmt.Errorf("the threads of an ancestor are at work for %v", restTakes)
+		}
+	}
+}
+
+// isAtWork tells whether a thread does anything but sleep.
+func (a *ancestor) isAtWork(thread int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", a.pid, thread))
+	_, state, found := bytes.Cut(stat, []byte(") ")) // behind its name; see proc_pid_stat(5)
+	return err != nil || !found || !bytes.HasPrefix(state, []byte("S"))
 }
 
 func (a *ancestor) otherThreads() ([]int, error) {

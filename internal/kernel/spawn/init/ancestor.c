@@ -26,7 +26,6 @@ extern int RAND_poll(void) __attribute__((weak)); // OpenSSL's
 
 enum {
 	CLONE_VM_ = 0x100, CLONE_VFORK_ = 0x4000, SIGCHLD_ = 17, SYS_clone3 = 435,
-	OWN_MAX = CONTROL, // descriptors that an interpreter may have
 };
 
 #include "threads.h"
@@ -34,7 +33,6 @@ enum {
 
 static void *home[5], *born[5];                          // where a child goes on, see __builtin_setjmp
 static u8 parent_stack[64 << 10] __attribute__((aligned(16)));
-static u8 own[OWN_MAX];                                  // which descriptors are the interpreter's, beside its streams
 static s64 child; // its number in the namespace that it is born in
 
 // parent lives from the entry into the pid namespace until it has forked, and leaves its child to
@@ -100,18 +98,11 @@ static void forget(void)
 	memset(message, 0, size < sizeof message ? size : sizeof message);
 }
 
-// come_back has a child go on as the interpreter, with no descriptor but what that has of its own.
+// come_back has a child go on as the interpreter.
 static __attribute__((noinline)) void come_back(void)
 {
 	forget();
-	u32 from = 3;
-	for (u32 fd = 3; fd < OWN_MAX; fd++)
-		if (own[fd]) {
-			if (from < fd && call(SYS_close_range, from, fd - 1, 0, 0))
-				quit(127);
-			from = fd + 1;
-		}
-	if (call(SYS_close_range, from, ~0u, 0, 0))
+	if (call(SYS_close, CONTROL, 0, 0, 0))
 		quit(127);
 	__builtin_longjmp(home, 1);
 }
@@ -119,8 +110,6 @@ static __attribute__((noinline)) void come_back(void)
 // live is the life of an ancestor. It returns in children alone.
 static void live(void)
 {
-	for (s32 fd = 3; fd < OWN_MAX; fd++)
-		own[fd] = call(SYS_fcntl, fd, 1 /* F_GETFD */, 0, 0) >= 0;
 	if (__builtin_setjmp(home))
 		return;
 	while (receive() > 0)
@@ -148,7 +137,6 @@ __attribute__((visibility("default"))) object napi_register_module_v1(object env
 	if (!GetCurrent || !RAND_poll || !find_generators(GetCurrent()))
 		quit(126);
 	live();
-	resume_others();
 	sow_anew();
 	if (RAND_poll() != 1)
 		quit(126);

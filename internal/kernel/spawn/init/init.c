@@ -58,6 +58,7 @@ enum {
 	CALL_ATTEND = 0xffff000a,   // trace a[0], which is nobody's child here, for its end
 	CALL_UNATTEND = 0xffff000b, // trace it no more
 	CALL_STOP = 0xffff000c,     // of an ancestor: stop its other threads, whose numbers are at a[0], a[1] of them
+	CALL_RESUME = 0xffff000d,   // of its child: go on with as many
 
 	RECORD_DONE = 1,
 	RECORD_FAILED = 2,
@@ -168,6 +169,7 @@ static __attribute__((noreturn)) void quit(int code)
 static void put(u8 *p, u64 n);
 static s64 beget(s64 cgroup);
 static s64 stop_others(s32 *numbers, u64 n);
+static s64 resume_others(void);
 static void come_back(void);
 
 static void report(u32 kind, u32 seq, s32 a, s32 b, struct record *r)
@@ -309,6 +311,8 @@ static s64 run(struct header *h, struct step *steps, u32 from, u32 to, int child
 			ret = beget(a[0]);
 		else if (s->call == CALL_STOP)
 			ret = stop_others((s32 *)a[0], a[1]);
+		else if (s->call == CALL_RESUME)
+			ret = resume_others();
 		else if (s->call == CALL_RETURN)
 			come_back();
 		else
@@ -389,6 +393,7 @@ void serve(void) { quit(126); }
 #else
 static s64 beget(s64 cgroup) { (void)cgroup; return -EINVAL_; }
 static s64 stop_others(s32 *numbers, u64 n) { (void)numbers, (void)n; return -EINVAL_; }
+static s64 resume_others(void) { return -EINVAL_; }
 static void come_back(void) { quit(126); }
 
 // serve is the whole life of this program.

@@ -8,7 +8,7 @@
 enum {
 	ISOLATE_BYTES = 256 << 10, // more than an isolate has
 	GENERATORS_MAX = 4,
-	DRAWS_MAX = 1000, // by the time a Node waits it has drawn a few
+	DRAWS_MAX = 100000, // by the time a Node waits it has drawn some hundreds
 #if defined(__x86_64__)
 	SYS_getrandom = 318, SYS_process_vm_readv = 310,
 #else
@@ -38,10 +38,13 @@ static void sow(struct generator *g, u64 seed)
 	g->state[1] = mix(~g->state[0]);
 }
 
-// is_generator tells whether a state follows from a seed.
+// is_generator tells whether a state follows from a seed. Most of what an isolate points to has small
+// numbers and addresses in it, which is seen at once; one state of 32,000 is taken for such.
 static int is_generator(struct generator *g)
 {
 	struct generator other;
+	if (!(g->state[0] >> 48) || !(g->state[1] >> 48))
+		return 0;
 	sow(&other, g->seed);
 	for (int i = 0; i < DRAWS_MAX; i++) {
 		u64 a = other.state[0], b = other.state[1];
@@ -69,7 +72,7 @@ static int find_generators(u8 *isolate)
 		struct generator *candidate, is;
 		if (look(isolate + at, &candidate, sizeof candidate) != sizeof candidate)
 			break;
-		if ((u64)candidate % sizeof(u64) || look(candidate, &is, sizeof is) != sizeof is || !(is.state[0] | is.state[1]) || !is_generator(&is))
+		if ((u64)candidate % sizeof(u64) || look(candidate, &is, sizeof is) != sizeof is || !is_generator(&is))
 			continue;
 		generators[found++] = candidate;
 	}

@@ -4,12 +4,13 @@
 // ancestor is stopped for good, wherever it is, by a signal whose handler never returns there. In
 // a child a thread is made for each, which leaves that handler in the place of the one that was
 // stopped: on its stack, with its new number where the C library keeps the old one, and makes the
-// call again that it was waiting in.
+// call again that it was waiting in. Whoever has them stopped sees to it that they are at rest: a
+// lock that knows its holder by the number would not know it any more.
 //
 // The signal is one of those that C libraries keep for themselves, and so never block.
 
 enum {
-	THREADS_MAX = 64, // ancestor.go: maxThreads
+	THREADS_MAX = 64,
 	SIGNAL = 33,
 	CLONE_AS_THREAD = 0x3d0f00, // as pthread_create: VM, FS, FILES, SIGHAND, THREAD, SYSVSEM, SETTLS, PARENT_SETTID, CHILD_CLEARTID
 	CLONE_AS_FORK = 0x1200011,  // as fork: CHILD_SETTID, CHILD_CLEARTID, SIGCHLD
@@ -60,7 +61,7 @@ static void remember(void)
 	u32 signature = 0xd428bc00;
 #endif
 	if (&__rseq_size && __rseq_size)
-		call(SYS_rseq, thread_pointer() + __rseq_offset, __rseq_size < 32 ? 32 : __rseq_size, 0, signature);
+		call(SYS_rseq, thread_pointer() + __rseq_offset, (__rseq_size + 31) & ~31U, 0, signature);
 }
 
 // note writes down who calls, or ends the process: where a C library keeps the number elsewhere
@@ -167,11 +168,11 @@ static s64 resume(struct thread *t)
 }
 
 // resume_others has a child go on with as many threads as its ancestor.
-static void resume_others(void)
+static s64 resume_others(void)
 {
 	recall(threads);
-	call(SYS_rt_sigaction, SIGNAL, &before, 0, 8);
-	for (u32 i = 1; i <= stopped; i++)
-		if (resume(&threads[i]) < 0)
-			quit(126);
+	s64 ret = call(SYS_rt_sigaction, SIGNAL, &before, 0, 8);
+	for (u32 i = 1; i <= stopped && ret >= 0; i++)
+		ret = resume(&threads[i]);
+	return ret;
 }
