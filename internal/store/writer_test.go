@@ -83,3 +83,30 @@ func TestCloseWritesWhatIsOnItsWay(t *testing.T) {
 		t.Errorf("%d lines were not completed: %v", n, err)
 	}
 }
+
+// An end that nobody waits for is written by itself when nothing comes along, and one that does takes
+// those with it that have come before.
+func TestEndsWaitForCompany(t *testing.T) {
+	s := open(t, t.TempDir())
+	r := newRun(time.Now())
+	begin(t, s, r)
+	if err := s.EndRun(t.Context(), r.ID, ended("ok")); err != nil {
+		t.Fatal(err)
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for mustRuns(t, s, RunFilter{Tenant: "acme"})[0].End == nil {
+		if time.Now().After(deadline) {
+			t.Fatal("an end by itself is not written")
+		}
+	}
+	w := &writer{lines: make(chan line, 3)}
+	alone, awaited := line{run: "alone"}, line{run: "awaited", done: make(chan error, 1)}
+	w.lines <- awaited
+	w.lines <- alone
+	if got := w.batch(alone); len(got) != 3 || got[1].run != "awaited" {
+		t.Errorf("together are %v", got)
+	}
+	if got := w.batch(awaited); len(got) != 1 {
+		t.Errorf("with one that somebody waits for are %v", got)
+	}
+}

@@ -189,7 +189,7 @@ func startAhead(ctx context.Context, c Container, a Ahead, start startFunc, clos
 		w.discard()
 		return nil, err
 	}
-	if w.cpu, err = w.running.Metrics(); err == nil && w.cpu.MemoryBytes != nil {
+	if w.cpu, err = used(w.running); err == nil && w.cpu.MemoryBytes != nil {
 		w.memory = *w.cpu.MemoryBytes
 	}
 	return w, nil
@@ -265,16 +265,16 @@ func (w *waiting) listen() {
 	defer tick.Stop()
 	looks := 0 // in a row that saw as much as the one before
 	for before := time.Duration(-1); ; {
-		m, err := w.running.Metrics()
-		used, known := m.CPU()
-		if looks++; used != before {
+		m, err := used(w.running)
+		cpu, known := m.CPU()
+		if looks++; cpu != before {
 			looks = 0
 		}
-		if err != nil || !known || looks > 0 && used > 0 || looks >= listenLooks {
+		if err != nil || !known || looks > 0 && cpu > 0 || looks >= listenLooks {
 			close(w.ready)
 			return
 		}
-		before = used
+		before = cpu
 		select {
 		case <-tick.C:
 		case <-w.ended:
@@ -377,6 +377,12 @@ func (r *resumed) Wait() (Exit, error) {
 // Metrics implements [Running].
 func (r *resumed) Metrics() (Metrics, error) {
 	m, err := r.Running.Metrics()
+	return m.since(r.waiting.cpu), err
+}
+
+// Used implements [Sparing].
+func (r *resumed) Used() (Metrics, error) {
+	m, err := used(r.Running)
 	return m.since(r.waiting.cpu), err
 }
 

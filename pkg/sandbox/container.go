@@ -452,10 +452,10 @@ func (s *supervisor) untilCPU(used time.Duration) time.Duration {
 }
 
 func (s *supervisor) cpuUsed() time.Duration {
-	m, err := s.running.Metrics()
+	m, err := used(s.running)
 	if err != nil {
 		return 0
 	}
-	used, _ := m.CPU()
-	return used
+	cpu, _ := m.CPU()
+	return cpu
 }

@@ -132,6 +132,18 @@ type Running interface {
 // runs, and need not be done when somebody waits for its end.
 type Figuring interface{ PrepareFigures() }
 
+// Sparing is a [Running] that can tell its CPU time and its memory alone, which takes less than all of its
+// figures do.
+type Sparing interface{ Used() (Metrics, error) }
+
+// used are those figures of a process, at least.
+func used(r Running) (Metrics, error) {
+	if s, can := r.(Sparing); can {
+		return s.Used()
+	}
+	return r.Metrics()
+}
+
 // Attending is a [Running] whose end can be known sooner, before the kernel has taken its process down. That
 // is prepared while it waits for its work, and is nothing that a run depends on.
 type Attending interface{ Attend() }

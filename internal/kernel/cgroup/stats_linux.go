@@ -20,6 +20,9 @@ const statBuffer = 8 << 10
 // reached.
 func (g *Group) Stats() (Stats, error) { return g.stats(reader{group: g}) }
 
+// Used reads of the figures of the group the CPU time and the memory alone, which is a quarter of the work.
+func (g *Group) Used() (Stats, error) { return g.stats(reader{group: g, brief: true}) }
+
 // PrepareStats opens what [Group.Stats] reads, so that it takes a third of the time when somebody
 // waits for it: the kernel finds a file of a group in several times what it takes to read it. Some
 // ten descriptors stay open until [Group.CloseStats] or [Group.Delete].
@@ -33,6 +36,9 @@ func (g *Group) stats(r reader) (Stats, error) {
 	}
 	var s Stats
 	for _, t := range g.h.trees {
+		if r.brief && !t.has(CPUAccounting) && !t.has(Memory) {
+			continue
+		}
 		r.t, r.there = t, false
 		if t.version == 2 {
 			r.source = Version2
@@ -94,6 +100,7 @@ type reader struct {
 	group  *Group
 	source Source
 	opens  bool // files, and reads none
+	brief  bool // see Group.Used
 	buf    [statBuffer]byte
 	there  bool  // a file of the tree was read
 	failed error // to read what is there
@@ -175,6 +182,11 @@ func (r *reader) unified(s *Stats) {
 	}
 	if r.t.has(Memory) {
 		s.MemoryBytes = r.number("memory.current")
+	}
+	if r.brief {
+		return
+	}
+	if r.t.has(Memory) {
 		s.MemoryPeakBytes = r.number("memory.peak")
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		events := r.load("memory.events")
@@ -196,6 +208,11 @@ func (r *reader) legacy(s *Stats, l Limits) {
 	}
 	if r.t.has(Memory) {
 		s.MemoryBytes = r.number("memory.usage_in_bytes")
+	}
+	if r.brief {
+		return
+	}
+	if r.t.has(Memory) {
 		s.MemoryPeakBytes = r.number("memory.max_usage_in_bytes")
 		s.PageFaults = r.key(r.load("memory.stat"), "pgfault")
 		s.OOMKills = r.key(r.load("memory.oom_control"), "oom_kill")

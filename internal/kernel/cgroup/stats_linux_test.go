@@ -47,6 +47,10 @@ func TestStatsOfVersion2(t *testing.T) {
 	if diff := cmp.Diff(want, stats(t, g)); diff != "" {
 		t.Error(diff)
 	}
+	used, err := g.Used()
+	if diff := cmp.Diff(Stats{MemoryBytes: f(4096), CPUUser: f(200 * us), CPUSystem: f(100 * us)}, used); diff != "" || err != nil {
+		t.Errorf("in short: %v %s", err, diff)
+	}
 }
 
 func TestStatsOfVersion1(t *testing.T) {
@@ -70,8 +74,12 @@ func TestStatsOfVersion1(t *testing.T) {
 		IOReadBytes: f(4096), IOWriteBytes: f(10),
 		OOMKills: f(1), MemoryAtLimit: true,
 	}
-	if diff := cmp.Diff(want, stats(t, group(t, v1Host(), Limits{MemoryBytes: 67108864}, dirs, files))); diff != "" {
+	g := group(t, v1Host(), Limits{MemoryBytes: 67108864}, dirs, files)
+	if diff := cmp.Diff(want, stats(t, g)); diff != "" {
 		t.Error(diff)
+	}
+	if used, err := g.Used(); err != nil || used != (Stats{MemoryBytes: f(4096)}) {
+		t.Errorf("in short: %+v, %v", used, err)
 	}
 	// An OOM kill far below the limit was the host's.
 	if s := stats(t, group(t, v1Host(), Limits{MemoryBytes: 1 << 30}, dirs, files)); s.MemoryAtLimit || s.OOMKills.Value != 1 {

@@ -136,17 +136,12 @@ func (g *group) onOOM(kill func()) (err error) {
 	return err
 }
 
-// stats reads what the kernel has counted, if it counts here.
-func (g *group) stats() (s cgroup.Stats, known bool) {
-	s, known, _ = g.read()
-	return s, known
-}
-
-func (g *group) read() (s cgroup.Stats, known bool, err error) {
+// read reads what the kernel has counted, if it counts here.
+func (g *group) read(what func(*cgroup.Group) (cgroup.Stats, error)) (s cgroup.Stats, known bool, err error) {
 	if g.cg == nil {
 		return s, false, nil
 	}
-	s, err = g.cg.Stats()
+	s, err = what(g.cg)
 	return s, err == nil, err
 }
 
@@ -157,7 +152,7 @@ func (g *group) read() (s cgroup.Stats, known bool, err error) {
 // Without them nobody knows whether it reached a limit, and its end is none of its own
 // then.
 func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
-	s, known, err := g.read()
+	s, known, err := g.read((*cgroup.Group).Stats)
 	if g.cg != nil {
 		g.cg.CloseStats()
 	}

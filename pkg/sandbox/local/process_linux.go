@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
+	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
@@ -468,12 +469,19 @@ func (pr *process) Kill() error {
 
 // Metrics implements [sandbox.Running].
 func (pr *process) Metrics() (sandbox.Metrics, error) {
-	stats, known := pr.group.stats()
+	return pr.figures((*cgroup.Group).Stats), nil
+}
+
+// Used implements [sandbox.Sparing].
+func (pr *process) Used() (sandbox.Metrics, error) { return pr.figures((*cgroup.Group).Used), nil }
+
+func (pr *process) figures(read func(*cgroup.Group) (cgroup.Stats, error)) sandbox.Metrics {
+	stats, known, _ := pr.group.read(read)
 	m := pr.group.metrics(nil, stats, known)
 	if m.CPUUser == nil {
 		pr.sampler.cpu(&m)
 	}
-	return m, nil
+	return m
 }
 
 // PrepareFigures implements [sandbox.Figuring].
