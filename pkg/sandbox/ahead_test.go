@@ -37,13 +37,13 @@ type warmRuntime struct {
 	isolation Isolation
 	frugal    bool // its programs use no CPU time that a clock shows
 
-	ancestral        bool
-	ancestors, forks int
-	forkErr          error
-	rehearsals       int
-	expectKills      atomic.Bool // a container that is told what it is for
-	rehearseErr      error
-	attended         int // of those that were started, would have their end told soon
+	ancestral              bool
+	ancestors, forks, calm int
+	forkErr                error
+	rehearsals             int
+	expectKills            atomic.Bool // a container that is told what it is for
+	rehearseErr            error
+	attended               int // of those that were started, would have their end told soon
 }
 
 func (*warmRuntime) Name() string                                { return "warm" }

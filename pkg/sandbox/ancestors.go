@@ -36,7 +36,9 @@ const (
 
 // lineage is the ancestor of a class, and when there is to be one.
 type lineage struct {
-	asked    int // containers that were taken since the last look
+	asked    int           // containers that were taken since the last look
+	took     time.Time     // when the last one was
+	rest     time.Duration // between that and the one before
 	busy     time.Time
 	expected bool // one is being made
 	not      time.Time
@@ -52,6 +54,16 @@ type progenitor struct {
 	made      time.Time
 	forking   sync.WaitGroup
 	children  sync.WaitGroup // their containers
+}
+
+// restsAfter is how long after a container was taken nobody may ask for another one who is in no hurry.
+// In less a program finds what it reads of files in its core's caches.
+const restsAfter = 20 * time.Millisecond
+
+// ask notes that a container is taken.
+func (l *lineage) ask(now time.Time) {
+	l.asked++
+	l.rest, l.took = now.Sub(l.took), now
 }
 
 // bury notes that a container is gone.
@@ -247,8 +259,9 @@ func (l *lineage) fail() {
 }
 
 // descended makes a container of a class with a child of its ancestor in it, or gives nil where
-// there is none, or it fails: then it goes on without.
-func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time) *prepared {
+// there is none, or it fails: then it goes on without. For who waits for it already nothing is done
+// that would spare time later.
+func (p *pool) descended(c *class, waits bool, closed <-chan struct{}, late <-chan time.Time) *prepared {
 	p.mu.Lock()
 	l := &c.lineage
 	a := l.current
@@ -257,6 +270,7 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 		return nil
 	}
 	a.forking.Add(1)
+	calm := !waits && l.rest > restsAfter
 	p.mu.Unlock()
 	defer a.forking.Done()
 	ctx := context.WithoutCancel(p.ctx)
@@ -266,7 +280,11 @@ func (p *pool) descended(c *class, closed <-chan struct{}, late <-chan time.Time
 		return nil
 	}
 	r := &prepared{Container: made, class: c, made: time.Now(), parent: a}
-	if r.waiting, err = startAhead(ctx, made, *c.want.Ahead, a.Start, closed, late); err == nil {
+	start := func(ctx context.Context, c Container, p Process) (Running, error) {
+		p.Calm = calm
+		return a.Start(ctx, c, p)
+	}
+	if r.waiting, err = startAhead(ctx, made, *c.want.Ahead, start, closed, late); err == nil {
 		a.children.Add(1)
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -305,7 +323,7 @@ func (p *pool) fork(ctx context.Context, w Want) *prepared {
 	}
 	timer := time.NewTimer(hurryTimeout)
 	defer timer.Stop()
-	return p.descended(c, ctx.Done(), timer.C)
+	return p.descended(c, true, ctx.Done(), timer.C)
 }
 
 // report tells whoever wants to know what has failed.

@@ -41,6 +41,9 @@ func (a *warmAncestor) Start(ctx context.Context, c Container, p Process) (Runni
 	}
 	rt.mu.Lock()
 	rt.forks++
+	if p.Calm {
+		rt.calm++
+	}
 	to.forked = true
 	rt.mu.Unlock()
 	return c.Start(ctx, p)
@@ -239,6 +242,49 @@ func TestPoolSharesNoAncestor(t *testing.T) {
 				time.Sleep(1500 * time.Millisecond) // until the last is deleted: to close would not wait for that
 				if n, _ := rt.kin(); (n == 1) != one || (forked > before) != one || m.Ready()["python"] == 0 {
 					t.Errorf("%d ancestors, %d more who have what was forked, ready %v", n, forked-before, m.Ready())
+				}
+			})
+		})
+	}
+}
+
+// Time is taken for what is forked while nobody waits, and the last two who asked were not close behind
+// each other.
+func TestPoolForksCalmly(t *testing.T) {
+	for name, every := range map[string]time.Duration{"at rest": 60 * time.Millisecond, "busy": 10 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := &warmRuntime{program: interpreter, ancestral: true}
+				m := keeps(t, rt, PoolOptions{Containers: 64, Makers: 4, Failed: func(err error) { t.Error(err) }})
+				w := python()
+				w.Spec.Tenant, w.Ahead.Ancestor = "a", &Ancestry{Library: "library"}
+				if _, err := m.Create(t.Context(), Spec{Language: "bash", Tenant: "a"}); err != nil { // or else it may have what was made for nobody
+					t.Fatal(err)
+				}
+				count := func() (calm, forks int) {
+					rt.mu.Lock()
+					defer rt.mu.Unlock()
+					return rt.calm, rt.forks
+				}
+				ask := func() {
+					c, _, err := m.Take(t.Context(), w)
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.AfterFunc(time.Millisecond, func() { _ = m.Delete(context.Background(), c.ID()) })
+					time.Sleep(every)
+				}
+				for range 500 { // until there is an ancestor, and as many are ready as are wanted
+					ask()
+				}
+				calm, forks := count()
+				for range 50 {
+					ask()
+				}
+				time.Sleep(time.Second)
+				calmAfter, forksAfter := count()
+				if calm, forks = calmAfter-calm, forksAfter-forks; forks < 40 || (name == "at rest") != (calm > forks/2) {
+					t.Errorf("%d of %d were calm", calm, forks)
 				}
 			})
 		})

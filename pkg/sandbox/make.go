@@ -105,7 +105,7 @@ func (p *pool) prepare(c *class) (_ *prepared, err error) {
 	p.mu.Unlock()
 	timer := time.NewTimer(makeTimeout)
 	defer timer.Stop()
-	if r := p.descended(c, p.ctx.Done(), timer.C); r != nil {
+	if r := p.descended(c, false, p.ctx.Done(), timer.C); r != nil {
 		return r, nil
 	}
 	container, err := p.runtime.Create(ctx, p.spec(c))

@@ -174,7 +174,7 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 // note notes that a container of a class was wanted, and tells whether it was for the first time. The
 // caller holds mu.
 func (p *pool) note(c *class, found bool) (isNew bool) {
-	c.lineage.asked++
+	c.lineage.ask(time.Now())
 	p.asks++
 	if !found {
 		c.missed = [2]int{c.missed[1], p.asks}

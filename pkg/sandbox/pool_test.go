@@ -330,7 +330,7 @@ func TestWantKey(t *testing.T) {
 			t.Errorf("Spec.%s is not in the key", spec.Field(i).Name)
 		}
 	}
-	late := map[string]bool{"Limits": true, "Stdin": true, "Stdout": true, "Stderr": true, "TTY": true, "Work": true, "Awake": true, "TraceDenied": true}
+	late := map[string]bool{"Limits": true, "Stdin": true, "Stdout": true, "Stderr": true, "TTY": true, "Work": true, "Awake": true, "Calm": true, "TraceDenied": true}
 	for i := range process.NumField() {
 		if !late[process.Field(i).Name] && key(func(_ *Spec, p *Process) { touch(t, reflect.ValueOf(p).Elem().Field(i)) }) == same {
 			t.Errorf("Process.%s is not in the key", process.Field(i).Name)

@@ -208,6 +208,9 @@ type Process struct {
 	// Awake, if not nil, is closed when there is something to watch: before that the
 	// program runs nothing but what the toolchain brings, and waits.
 	Awake <-chan struct{}
+	// Calm tells a runtime that nobody waits for this process: it may do before its work what takes
+	// more than it spares, but nobody's time.
+	Calm bool
 	// Work is what a program is told that was started ahead to be this process; see
 	// [Ahead]. Nil is a process that none can be.
 	Work *Work

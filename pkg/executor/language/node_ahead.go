@@ -68,6 +68,10 @@ func namedBuiltins(source []byte) []string {
 	return named
 }
 
+// nodeRehearsal is what every program does. V8 gives its heap back when it ends, so it is to be looked at
+// before that.
+const nodeRehearsal = "console.log('hello');\nprocess.on('exit', () => process.kill(process.pid, 'SIGALRM'));\n"
+
 // nodeAhead is a Node that waits where it loads modules before the program (--require). It
 // finds out about the program afterwards: what it is called, and whether it is an ES
 // module.
@@ -79,7 +83,7 @@ func nodeAhead(tc Toolchain, command []string, main string, src Source, source [
 	resolved, err := filepath.EvalSymlinks(tc.Program) //nolint:forbidigo // what it is called is asked, and nothing is opened
 	if !tc.inImage() && err == nil && resolved == tc.Program {
 		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", HasRings: compareVersions(tc.Version, "21") >= 0,
-			Rehearsal: map[string][]byte{path.Base(main): []byte("console.log('hello')\n")}}
+			Rehearsal: map[string][]byte{path.Base(main): []byte(nodeRehearsal)}}
 	}
 	ahead := func(builtins []string) Ahead {
 		return Ahead{

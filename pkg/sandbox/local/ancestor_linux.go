@@ -37,8 +37,8 @@ type ancestor struct {
 	onWay   chan struct{} // holds one for each child that has not come back
 	files   openFiles
 	threads int // beside the one that forks
-	// foreseen is what each child will write to and copies itself; nil while nobody knows, and where
-	// it is copied for it as it is forked.
+	// foreseen is what each child will write to and copies itself, and what it will read of files; nil while
+	// nobody knows. What is pinned is copied for it as it is forked.
 	foreseen atomic.Pointer[[]span]
 	// carried is the memory in bytes that is copied for each child and charged to the ancestor.
 	carried atomic.Int64
@@ -369,7 +369,7 @@ func (pr *process) descend(a *ancestor, p sandbox.Process) error {
 	program.Call("enter the pid namespace", unix.SYS_SETNS, namespaces, spawn.Value(unix.CLONE_NEWPID))
 	program.Beget(group, func() {
 		pr.group.enter(&program)
-		a.foresee(&program)
+		a.foresee(&program, p.Calm)
 		if clocks != nil {
 			program.Call("enter the time namespace", unix.SYS_SETNS, program.File(int(clocks.Fd())), spawn.Value(unix.CLONE_NEWTIME))
 		}

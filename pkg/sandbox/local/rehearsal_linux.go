@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"slices"
@@ -16,20 +17,24 @@ import (
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
-// span is a part of a process's memory, in whole pages, which may be a private mapping of a file.
+// span is a part of a process's memory, in whole pages.
 type span struct {
 	at, size uint64
-	ofFile   bool
+	page
 }
 
-// Bounds of what an ancestor learns, which is a hint: about three MiB, in some hundred spans.
+// page is what is known of one: it may be of a private mapping of a file, and is only read or written to.
+type page struct{ ofFile, read bool }
+
+// Bounds of what an ancestor learns, which is a hint: some 3 MiB are written to, in some hundred spans.
 const maxSpans, maxForeseen = 512, 16 << 20
 
 // Rehearse implements [sandbox.Rehearsing]. A forked process shares its memory with its ancestor,
-// and each page that it writes to is copied when it does, by a fault. Which these are hardly depends
-// on the program: most are the interpreter's own, at its end. So a child that nobody is waiting
-// for is stopped when it ends, and the pages that are its own by then are those that later
-// children have copied before their work.
+// and each page that it writes to is copied when it does, by a fault; of files it has no page at first.
+// Which these are hardly depends on the program: most are the interpreter's own, at its end. So a child that
+// nobody is waiting for is stopped when it ends, and the pages that it has by then are those that later
+// children have before their work. What gives memory back when it ends may say before that it is
+// to be looked at (SIGALRM, which it does not get then).
 func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	pr, ours := child.(*process)
 	if !ours {
@@ -39,18 +44,29 @@ func (a *ancestor) Rehearse(child sandbox.Running, begin func()) error {
 	if err != nil {
 		return fmt.Errorf("a child of an ancestor: %w", err)
 	}
-	spans, err := writtenAtEnd(pid, a.pid, begin)
+	has, err := footprintAtEnd(pid, a.pid, begin)
 	if errors.Is(err, unix.EPERM) {
 		return nil // here nobody may look on (kernel.yama.ptrace_scope)
 	}
 	if err != nil {
 		return fmt.Errorf("rehearse: %w", err)
 	}
-	if rest := a.pin(spans); len(rest) > 0 {
+	written, read := has.spans()
+	if sum := bytesOf(written); sum == 0 || sum > maxForeseen || len(written) > maxSpans || len(read) > maxSpans {
+		return fmt.Errorf("rehearse: %d KiB in %d places are the process's own, and what it reads is in %d", sum>>10, len(written), len(read))
+	}
+	if rest := slices.Concat(a.pin(written), read); len(rest) > 0 {
 		a.foreseen.Store(&rest)
 	}
 	fault.Point("ancestor has rehearsed")
 	return nil
+}
+
+func bytesOf(spans []span) (sum uint64) {
+	for _, s := range spans {
+		sum += s.size
+	}
+	return sum
 }
 
 // pin has the kernel copy the pages that each child will write to when it forks, which takes half
@@ -103,20 +119,30 @@ func (a *ancestor) register(spans []span) error {
 }
 
 // foresee appends what has the kernel copy the pages that a process will write to, where they are
-// not pinned. It is as good without: before Linux 5.14 there is none.
-func (a *ancestor) foresee(p *spawn.Program) {
+// not pinned, and if there is time for that map those that it will read, which takes longer for all of
+// them than for each when it is read: the kernel looks at every page. It is as good without: before
+// Linux 5.14 there is none.
+func (a *ancestor) foresee(p *spawn.Program, calm bool) {
 	foreseen := a.foreseen.Load()
 	if foreseen == nil {
 		return
 	}
 	for _, s := range *foreseen {
-		p.Call("copy pages", unix.SYS_MADVISE, spawn.Value(s.at), spawn.Value(s.size), spawn.Value(unix.MADV_POPULATE_WRITE)).AllowAny()
+		advice := unix.MADV_POPULATE_WRITE
+		if s.read {
+			advice = unix.MADV_POPULATE_READ
+			if !calm {
+				continue
+			}
+		}
+		p.Call("have pages", unix.SYS_MADVISE, spawn.Value(s.at), spawn.Value(s.size), spawn.Value(advice)).AllowAny()
 	}
 }
 
-// writtenAtEnd follows a process to its end, which begin is called to lead to, and gives the
-// pages that are then its own of those that its ancestor has mapped.
-func writtenAtEnd(pid, ancestor int, begin func()) (spans []span, err error) {
+// footprintAtEnd follows a process to its end, which begin is called to lead to, and gives the
+// pages that it has on its way and then.
+func footprintAtEnd(pid, ancestor int, begin func()) (has footprint, err error) {
+	has = footprint{}
 	runtime.LockOSThread() // who traces is a thread
 	defer runtime.UnlockOSThread()
 	if err := unix.PtraceSeize(pid); err != nil {
@@ -136,13 +162,18 @@ func writtenAtEnd(pid, ancestor int, begin func()) (spans []span, err error) {
 		case !status.Stopped():
 			return nil, errors.New("it has ended, and nobody saw how")
 		case status.TrapCause() == unix.PTRACE_EVENT_EXIT:
-			spans, err := ownPages(pid, ancestor)
+			err := has.look(pid, ancestor)
 			_ = unix.PtraceDetach(pid)
-			return spans, err
+			return has, err
 		case !began:
 			began = true
 			_ = unix.PtraceSetOptions(pid, unix.PTRACE_O_TRACEEXIT)
 			begin()
+		case status.StopSignal() == unix.SIGALRM:
+			if err := has.look(pid, ancestor); err != nil {
+				_ = unix.PtraceDetach(pid)
+				return nil, err
+			}
 		case status.StopSignal() != unix.SIGTRAP:
 			signal = int(status.StopSignal())
 		}
@@ -150,45 +181,63 @@ func writtenAtEnd(pid, ancestor int, begin func()) (spans []span, err error) {
 	}
 }
 
-// ownPages are the pages of a process that no other has, of the private writable memory that its
-// ancestor has, too.
-func ownPages(pid, ancestor int) (spans []span, err error) {
+// footprint are pages that a process has where its ancestor has mapped something private, by their
+// address: those that no other process has, and those of files.
+type footprint map[uint64]page
+
+// look adds what there is now.
+func (f footprint) look(pid, ancestor int) error {
 	// A word for each page (Documentation/admin-guide/mm/pagemap.rst).
 	const present, ofFile, exclusive, wordBytes = 1 << 63, 1 << 61, 1 << 56, 8
 	pages, err := os.Open(fmt.Sprintf("/proc/%d/pagemap", pid))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer pages.Close()
-	maps, err := os.Open(fmt.Sprintf("/proc/%d/maps", ancestor))
+	mapped, err := os.Open(fmt.Sprintf("/proc/%d/maps", ancestor))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer maps.Close()
-	page, sum := uint64(os.Getpagesize()), uint64(0)
-	for lines := bufio.NewScanner(maps); lines.Scan(); {
+	defer mapped.Close()
+	pageBytes := uint64(os.Getpagesize())
+	for lines := bufio.NewScanner(mapped); lines.Scan(); {
 		var from, to, offset, inode uint64
 		var mode, device string
-		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &from, &to, &mode, &offset, &device, &inode); n != 6 || !slices.Contains([]string{"rw-p", "rwxp"}, mode) {
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &from, &to, &mode, &offset, &device, &inode); n != 6 || mode[0] != 'r' || mode[3] != 'p' {
 			continue
 		}
-		words := make([]byte, (to-from)/page*wordBytes)
-		n, _ := pages.ReadAt(words, int64(from/page*wordBytes)) // what is not there any more has no words
-		for at := from; len(words[:n]) >= wordBytes; at, words, n = at+page, words[wordBytes:], n-wordBytes {
-			word := binary.NativeEndian.Uint64(words)
-			if word&present == 0 || word&ofFile != 0 || word&exclusive == 0 {
-				continue
+		writable := mode[1] == 'w'
+		if !writable && inode == 0 {
+			continue
+		}
+		words := make([]byte, (to-from)/pageBytes*wordBytes)
+		n, _ := pages.ReadAt(words, int64(from/pageBytes*wordBytes)) // what is not there any more has no words
+		for at := from; len(words[:n]) >= wordBytes; at, words, n = at+pageBytes, words[wordBytes:], n-wordBytes {
+			switch word := binary.NativeEndian.Uint64(words); {
+			case word&present == 0:
+			case writable && word&ofFile == 0 && word&exclusive != 0:
+				f[at] = page{ofFile: inode != 0}
+			case !writable && word&ofFile != 0:
+				f[at] = page{ofFile: true, read: true}
 			}
-			if last := len(spans) - 1; last >= 0 && spans[last].at+spans[last].size == at && spans[last].ofFile == (inode != 0) {
-				spans[last].size += page
-			} else {
-				spans = append(spans, span{at, page, inode != 0})
-			}
-			sum += page
 		}
 	}
-	if len(spans) == 0 || len(spans) > maxSpans || sum > maxForeseen {
-		return nil, fmt.Errorf("%d KiB in %d places are the process's own", sum>>10, len(spans))
+	return nil
+}
+
+// spans are those pages that are written to, and those that are only read, in order.
+func (f footprint) spans() (written, read []span) {
+	pageBytes := uint64(os.Getpagesize())
+	for _, at := range slices.Sorted(maps.Keys(f)) {
+		list := &written
+		if f[at].read {
+			list = &read
+		}
+		if last := len(*list) - 1; last >= 0 && (*list)[last].at+(*list)[last].size == at && (*list)[last].page == f[at] {
+			(*list)[last].size += pageBytes
+		} else {
+			*list = append(*list, span{at, pageBytes, f[at]})
+		}
 	}
-	return slices.Clip(spans), nil
+	return slices.Clip(written), slices.Clip(read)
 }
