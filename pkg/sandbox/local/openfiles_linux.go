@@ -32,7 +32,7 @@ type openFiles struct {
 type openFile struct {
 	fd, flags int
 	count     uint64     // of a counter
-	semaphore int        // 1 where a counter is one
+	semaphore int        // 1 where a counter is one, as far as the kernel tells (not Linux 6.1); no interpreter has such
 	watched   []watching // by a watch
 }
 

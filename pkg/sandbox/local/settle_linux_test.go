@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -168,7 +169,7 @@ out, into = os.pipe()
 os.set_blocking(out, False)
 os.set_blocking(into, False)
 os.write(into, b"kept")
-counter = os.eventfd(7, os.EFD_SEMAPHORE | os.EFD_CLOEXEC)
+counter = os.eventfd(7, SEMAPHORE | os.EFD_CLOEXEC)
 watch = select.epoll()
 watch.register(out, select.EPOLLIN | select.EPOLLET)
 watch.register(counter, select.EPOLLIN)
@@ -176,18 +177,22 @@ null = os.open(os.devnull, os.O_RDONLY)
 before = {fd: (os.readlink("/proc/%s/fd/%d" % (ME, fd)) if ME == "self" else "") for fd in (out, into, counter, watch.fileno(), null)}
 BECOME
 sys.stdin.read() # as what waits
-print(sorted((fd == out, event) for fd, event in watch.poll(0)), os.read(out, 99), [os.eventfd_read(counter) for n in range(7)], watch.poll(0))
+print(sorted((fd == out, event) for fd, event in watch.poll(0)), os.read(out, 99), [os.eventfd_read(counter) for n in range(7 if SEMAPHORE else 1)], watch.poll(0))
 for fd in out, into, counter, watch.fileno(), null:
     print(os.get_inheritable(fd), os.get_blocking(fd), os.readlink("/proc/self/fd/%d" % fd).rstrip("0123456789]"), [l for l in open("/proc/self/fdinfo/%d" % fd) if l.startswith("flags")])
 os.write(into, b"x")
 print([fd == out for fd, event in watch.poll(0)], len(os.listdir("/proc/self/fd")), [os.fstat(fd).st_ino for fd in (out, into)])
 `
+	semaphore := "0"
+	if tellsSemaphores(t) {
+		semaphore = "os.EFD_SEMAPHORE"
+	}
 	rt := opened(t)
-	a, err := asAncestor(t, rt, running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", becomesOne, "ME", `"other"`).Replace(program)))
+	a, err := asAncestor(t, rt, running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", becomesOne, "ME", `"other"`, "SEMAPHORE", semaphore).Replace(program)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", "", "ME", `"self"`).Replace(program))
+	plain := running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", "", "ME", `"self"`, "SEMAPHORE", semaphore).Replace(program))
 	var started strings.Builder
 	p := plain
 	p.Stdin, p.Stdout, p.Stderr = strings.NewReader(""), &started, &started
@@ -211,6 +216,21 @@ print([fd == out for fd, event in watch.poll(0)], len(os.listdir("/proc/self/fd"
 		}
 		seen[pipe] = true
 	}
+}
+
+// tellsSemaphores tells whether the kernel tells which counters are semaphores.
+func tellsSemaphores(t *testing.T) bool {
+	t.Helper()
+	fd, err := unix.Eventfd(0, unix.EFD_SEMAPHORE|unix.EFD_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(string(info), "eventfd-semaphore: 1")
 }
 
 // An interpreter whose children would have something in common, or lack it, is no ancestor.
