@@ -19,7 +19,7 @@ var errRefused = errors.New("the audit has a line with this id already, or has n
 const maxBatch = 256
 
 // endWaits is how long a line that nobody waits for may wait for one that somebody does.
-const endWaits = 20 * time.Millisecond
+const endWaits = 5 * time.Millisecond
 
 // writer writes the audit. While one transaction is under way, lines queue up;
 // all of them are the next one. A line that somebody waits for, as for the begin of a run, is written
