@@ -104,9 +104,12 @@ func (w *writer) run(ctx context.Context) {
 
 // batch is first and what has queued up behind it, or comes before somebody waits for any of them.
 func (w *writer) batch(first line) []line {
-	lines := []line{first}
-	late := time.After(endWaits)
-	for awaited := first.done != nil; len(lines) < maxBatch; {
+	lines, awaited := []line{first}, first.done != nil
+	var late <-chan time.Time
+	if !awaited {
+		late = time.After(endWaits)
+	}
+	for len(lines) < maxBatch {
 		if awaited && len(w.lines) == 0 {
 			return lines
 		}

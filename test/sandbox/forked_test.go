@@ -184,27 +184,31 @@ func TestForkedInEveryVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for language, name := range map[string]string{"python": "itself.py", "javascript": "process.js"} {
-		source, err := os.ReadFile(filepath.Join("testdata", "warm", language, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		i := slices.IndexFunc(list.Languages, func(l api.Language) bool { return l.Name == language })
-		if i < 0 || len(list.Languages[i].Versions) < 2 {
-			t.Logf("there are no two versions of %s here", language)
-			continue
-		}
-		for _, version := range list.Languages[i].Versions[1:] { // the first is everybody's
-			t.Run(language+version, func(t *testing.T) {
-				req := api.Request{Language: language + "@" + version, Code: string(source)}
-				want := cold.unforked(t, req)
-				for _, r := range busy.forked(t, req) {
-					got := strings.ReplaceAll(ending(r), "Seccomp_filters:\t2", "Seccomp_filters:\t1") // of Node 21 and later; see docs/SECURITY.md
-					if diff := cmp.Diff(want, got); r.Version != version || diff != "" {
-						t.Fatalf("%s: started, and + forked:\n%s", r.Version, diff)
+		t.Run(language, func(t *testing.T) {
+			source, err := os.ReadFile(filepath.Join("testdata", "warm", language, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(list.Languages, func(l api.Language) bool { return l.Name == language })
+			if i < 0 || len(list.Languages[i].Versions) < 2 {
+				t.Skip("there are no two versions here")
+			}
+			for _, version := range list.Languages[i].Versions[1:] { // the first is everybody's
+				t.Run(version, func(t *testing.T) {
+					req := api.Request{Language: language + "@" + version, Code: string(source)}
+					want := cold.unforked(t, req)
+					for _, r := range busy.forked(t, req) {
+						got := ending(r)
+						if language == "javascript" { // of Node 21 and later; see docs/SECURITY.md
+							got = strings.ReplaceAll(got, "Seccomp_filters:\t2", "Seccomp_filters:\t1")
+						}
+						if diff := cmp.Diff(want, got); r.Version != version || diff != "" {
+							t.Fatalf("%s: started, and + forked:\n%s", r.Version, diff)
+						}
 					}
-				}
-			})
-		}
+				})
+			}
+		})
 	}
 }
 

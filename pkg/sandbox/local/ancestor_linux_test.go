@@ -109,21 +109,10 @@ func smallOf(t *testing.T, rt *Runtime, tenant string) *container {
 // ancestorOf starts one, or skips where there can be none.
 func ancestorOf(t *testing.T, rt *Runtime, tenant string) sandbox.Ancestor {
 	t.Helper()
-	if _, err := os.Stat(pythonPath); err != nil {
-		t.Skip("there is no python3 to fork")
-	}
-	if !rt.host.root || !rt.host.grantsGroups() {
-		t.Skip("only root has ancestors, and with control groups")
-	}
-	a, err := smallOf(t, rt, tenant).Ancestor(t.Context(), interprets(true), sandbox.Ancestry{Library: "ancestor.so"})
+	a, err := asAncestor(t, rt, tenant, interprets(true))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return a
 }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func testRehearsal(t *testing.T, pins bool) {
 	switch {
 	case pins && (foreseen != nil && slices.ContainsFunc(*foreseen, func(s span) bool { return !s.ofFile }) || carried < 1<<20 && a.group.held.memory):
 		t.Fatalf("where memory may be pinned %d bytes are carried, and foreseen is %v", carried, foreseen)
-	case !pins && (carried != 0 || foreseen == nil || !slices.ContainsFunc(*foreseen, func(s span) bool { return !s.ofFile })):
+	case !pins && (carried != 0 || foreseen == nil || !slices.ContainsFunc(*foreseen, func(s span) bool { return !s.ofFile }) || !inOrder(*foreseen)):
 		t.Fatalf("where no memory may be pinned %d bytes are carried, and foreseen is %v", carried, foreseen)
 	}
 	next, in, got := descendantOf(t, rt, a)
@@ -99,6 +100,16 @@ func testRehearsal(t *testing.T, pins bool) {
 	if exit, err := killed.Wait(); err != nil || exit.Signal != int(unix.SIGKILL) {
 		t.Errorf("%+v, %v", exit, err)
 	}
+}
+
+// inOrder tells whether those that are written to come first, and each kind by its addresses.
+func inOrder(spans []span) bool {
+	return slices.IsSortedFunc(spans, func(x, y span) int {
+		if x.read != y.read {
+			return map[bool]int{true: 1, false: -1}[x.read]
+		}
+		return cmp.Compare(x.at, y.at)
+	})
 }
 
 // What a child carries is within its limit.
@@ -219,7 +230,7 @@ held.close()
 	for _, say := range []string{"", "os.kill(os.getpid(), signal.SIGALRM)"} {
 		written := "import mmap; held = mmap.mmap(-1, 2 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS); held[:] = b'y' * (2 << 20)\n"
 		p := running(64<<20, pythonPath, "-S", "-c", written+strings.NewReplacer("BECOME", becomesOne, "SAY", say).Replace(program))
-		an, err := asAncestor(t, rt, p)
+		an, err := asAncestor(t, rt, "one", p)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,7 +29,7 @@ except ImportError:
 `
 
 // asAncestor starts what may become an ancestor, in a container of its own.
-func asAncestor(t *testing.T, rt *Runtime, p sandbox.Process) (sandbox.Ancestor, error) {
+func asAncestor(t *testing.T, rt *Runtime, tenant string, p sandbox.Process) (sandbox.Ancestor, error) {
 	t.Helper()
 	if _, err := os.Stat(p.Args[0]); err != nil {
 		t.Skipf("there is no %s to fork", p.Args[0])
@@ -37,7 +37,7 @@ func asAncestor(t *testing.T, rt *Runtime, p sandbox.Process) (sandbox.Ancestor,
 	if !rt.host.root || !rt.host.grantsGroups() {
 		t.Skip("only root has ancestors, and with control groups")
 	}
-	a, err := smallOf(t, rt, "one").Ancestor(t.Context(), p, sandbox.Ancestry{Library: "ancestor.so", HasRings: p.Args[0] == nodePath})
+	a, err := smallOf(t, rt, tenant).Ancestor(t.Context(), p, sandbox.Ancestry{Library: "ancestor.so", HasRings: p.Args[0] == nodePath})
 	if err == nil {
 		t.Cleanup(func() {
 			if err := a.Close(); err != nil {
@@ -95,7 +95,7 @@ setTimeout(() => zlib.gzip(Buffer.alloc(1 << 16), () => {
 		return running(256<<20, nodePath, "-e", strings.Replace(program, "ANCESTOR", who, 1))
 	}
 	rt := opened(t)
-	a, err := asAncestor(t, rt, as("true"))
+	a, err := asAncestor(t, rt, "one", as("true"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestDescendantsWithThreadsHaveLimits(t *testing.T) {
 		return p
 	}
 	rt := opened(t)
-	a, err := asAncestor(t, rt, as("true"))
+	a, err := asAncestor(t, rt, "one", as("true"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ print([fd == out for fd, event in watch.poll(0)], len(os.listdir("/proc/self/fd"
 		semaphore = "os.EFD_SEMAPHORE"
 	}
 	rt := opened(t)
-	a, err := asAncestor(t, rt, running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", becomesOne, "ME", `"other"`, "SEMAPHORE", semaphore).Replace(program)))
+	a, err := asAncestor(t, rt, "one", running(64<<20, pythonPath, "-S", "-c", strings.NewReplacer("BECOME", becomesOne, "ME", `"other"`, "SEMAPHORE", semaphore).Replace(program)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +248,7 @@ func TestUnsettled(t *testing.T) {
 		"a descriptor far behind": "os.dup2(os.open(os.devnull, os.O_RDONLY), 70)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := asAncestor(t, opened(t), running(64<<20, pythonPath, "-S", "-c", "import os, sys\n"+before+"\n"+becomesOne))
+			_, err := asAncestor(t, opened(t), "one", running(64<<20, pythonPath, "-S", "-c", "import os, sys\n"+before+"\n"+becomesOne))
 			if err == nil {
 				t.Fatal("it is one")
 			}
