@@ -74,6 +74,8 @@ type Ancestry struct {
 	Library string
 	// Code are directories of the host's with what it runs until then. Some may not be there.
 	Code []string
+	// ByName tells that it knows its place by the name that it is started by, which must be no link.
+	ByName bool
 	// HasRings tells that where it may it makes rings for itself (io_uring), as it may not in a sandbox:
 	// they would be in common to all of its children.
 	HasRings bool

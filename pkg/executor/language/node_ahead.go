@@ -5,7 +5,6 @@ import (
 	_ "embed" // for what waits
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -79,10 +78,8 @@ func nodeAhead(tc Toolchain, command []string, main string, src Source, source [
 	const hook = aheadDir + "/ahead.cjs"
 	require := []string{"--require", path.Join(sandbox.WorkspaceDir, hook)}
 	var ancestry *sandbox.Ancestry
-	// An ancestor knows its place by the name alone, by which it may be a link.
-	resolved, err := filepath.EvalSymlinks(tc.Program) //nolint:forbidigo // what it is called is asked, and nothing is opened
-	if !tc.inImage() && err == nil && resolved == tc.Program {
-		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", HasRings: compareVersions(tc.Version, "21") >= 0,
+	if !tc.inImage() {
+		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", ByName: true, HasRings: compareVersions(tc.Version, "21") >= 0,
 			Rehearsal: map[string][]byte{path.Base(main): []byte(nodeRehearsal)}}
 	}
 	ahead := func(builtins []string) Ahead {

@@ -81,6 +81,9 @@ func (c *container) Ancestor(_ context.Context, p sandbox.Process, from sandbox.
 	if err := c.rootsAlone(p.Args[0], from.Code); err != nil {
 		return nil, err
 	}
+	if resolved, err := filepath.EvalSymlinks(p.Args[0]); from.ByName && (err != nil || resolved != p.Args[0]) { //nolint:forbidigo // what it is called is asked
+		return nil, fmt.Errorf("%w of an interpreter by a link, %s", sandbox.ErrNoAncestor, p.Args[0])
+	}
 	tree, err := c.Files(sandbox.WorkspaceDir)
 	if err == nil {
 		err = tree.WriteFile(from.Library, bytes.NewReader(code), 0o755)

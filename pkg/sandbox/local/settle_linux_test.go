@@ -259,6 +259,19 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
+// Who knows its place by its name is none by a link to it, which others may be.
+func TestNoAncestorByALink(t *testing.T) {
+	if to, err := os.Readlink(pythonPath); err != nil || to == "" {
+		t.Skip("python3 is no link here")
+	}
+	rt := opened(t)
+	ancestorOf(t, rt, "one")
+	_, err := smallOf(t, rt, "one").Ancestor(t.Context(), interprets(true), sandbox.Ancestry{Library: "ancestor.so", ByName: true})
+	if !errors.Is(err, sandbox.ErrNoAncestor) {
+		t.Errorf("by %s: %v", pythonPath, err)
+	}
+}
+
 func TestLeftOut(t *testing.T) {
 	const smaps = `1000-3000 rw-p 00000000 00:00 0 [a-name: it is odd]
 AnonHugePages:         0 kB
