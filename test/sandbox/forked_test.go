@@ -151,7 +151,7 @@ func TestNothingIsForkedWithoutControlGroups(t *testing.T) {
 func TestForkedRunsAreLikeOthers(t *testing.T) {
 	busy, cold := started(t), started(t, "SANDBOX_WARM=off")
 	for language, names := range map[string][]string{
-		"python":     {"itself.py", "process.py", "standard.py", "children.py", "imported.py"},
+		"python":     {"itself.py", "process.py", "standard.py", "children.py", "imported.py", "collector.py", "end.py", "ends.py", "last.py", "left.py"},
 		"javascript": {"builtins.js", "exit.js", "input.js", "itself.js", "killed.js", "modules.js", "order.js", "process.js", "quiet.js", "rejected.js", "uncaught.js"},
 	} {
 		for _, name := range names {
@@ -174,6 +174,20 @@ func TestForkedRunsAreLikeOthers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A forked Python does not take apart what its ancestor has made. Only what a program does to a class of that tells.
+func TestForkedEndsAreSpared(t *testing.T) {
+	req := api.Request{Language: "python", Code: "import json\njson.JSONEncoder.__del__ = lambda self: print('ended')\n"}
+	if r := started(t, "SANDBOX_WARM=off").run(t, req); r.Stdout != "ended\n" {
+		t.Fatalf("not forked: %q %s", r.Stdout, r.Stderr)
+	}
+	for _, r := range started(t).forked(t, req) {
+		if r.Status == api.StatusOK && r.Stdout == "" {
+			return
+		}
+	}
+	t.Error("all have come to their very end")
 }
 
 // Each version of Python and Node that is here has ancestors of its own.

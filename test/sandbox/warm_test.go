@@ -125,6 +125,9 @@ func likeThese(t *testing.T, language, source string) []api.Request {
 // ending is what a run has come to, without what differs between any two.
 func ending(r api.Result) string {
 	text := fmt.Sprintf("%s %d %v %q\nfiles %v\n%s\n--\n%s", r.Status, r.ExitCode, r.Signal, r.Message, names(r), r.Stdout, r.Stderr)
+	for _, name := range names(r) {
+		text += fmt.Sprintf("\n-- %s: %q", name, r.Files[name].Content)
+	}
 	for _, p := range r.Phases {
 		if p.Name != api.PhaseRun {
 			text += fmt.Sprintf("\n-- %s %s %d %v\n%s--\n%s", p.Name, p.Status, p.ExitCode, p.Signal, p.Stdout, p.Stderr)

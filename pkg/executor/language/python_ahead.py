@@ -1,6 +1,86 @@
 # Waits for work in the place of the user's own usercustomize, which site imports last.
 
 
+def spare():
+    """Spare a forked interpreter the rest of its end, where nobody could tell.
+
+    At its end CPython takes apart what it has made, object by object. That writes to most of what a
+    fork has in common with its ancestor, and gives back memory which the kernel takes back
+    at once. A program leaves before if nothing is left of it that does more at its end than free
+    memory, no other thread is there, its streams are those that it had, and so are the libraries of
+    which nobody knows what their objects do. All that a program registers is called by then, since
+    this is registered first. Who has something left that does more hands the collector all that
+    was frozen, for it may hang on that, as all that a class of the program reaches does which
+    typing remembers.
+
+    The result is called before the program begins, with a function that leaves, or with None for a program
+    that has its end as ever.
+    """
+    import sys
+
+    def native(module):
+        return not (getattr(module, "__file__", None) or "").endswith(".py")
+
+    if sys.version_info < (3, 10):
+        return None  # who imports atexit once more has nothing registered
+    if any(hasattr(m, "__file__") and native(m) for m in sys.modules.values()):
+        return None
+    listed = [name for name in ("atexit", "gc") if name not in sys.modules]
+    import _thread
+    import atexit
+    import gc
+    import io
+    from _weakref import ref
+
+    if atexit._ncallbacks():
+        return None
+    leave, modules, blocks = None, None, 0
+    streams = sys.stdout, sys.stderr
+    classes, variables = vars(type)["__mro__"].__get__, vars(type)["__dict__"].__get__
+
+    # Which objects of a kind that does more do nothing.
+    quiet = {id(kind): lambda thing: True for kind in (io.StringIO, io.BytesIO)}
+    for kind in io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.TextIOWrapper:
+        quiet[id(kind)] = lambda thing: thing.closed
+    quiet[id(type(x for x in ()))] = lambda thing: thing.gi_frame is None
+    quiet[id(ref)] = lambda thing: thing.__callback__ is None or thing.__callback__.__name__ == "_destroy"  # abc's
+
+    def loud(things):
+        for key, kind in {id(kind): kind for kind in map(type, things)}.items():
+            if any(c is ref or "__del__" in variables(c) for c in classes(kind)):
+                silent = quiet.get(key)
+                if not silent or not all(silent(thing) for thing in things if type(thing) is kind):
+                    return True
+        return False
+
+    def end():
+        try:
+            if sys.getallocatedblocks() - blocks > 1 << 15 or loud(gc.get_objects()):
+                gc.unfreeze()
+                return  # of many a look would take longer than it spares
+            if _thread._count() or any(native(sys.modules[name]) for name in sys.modules.keys() - modules):
+                return
+            if sys.stdout is not streams[0] or sys.stderr is not streams[1]:
+                return
+            for stream in streams:
+                stream.flush()
+        except BaseException:
+            gc.unfreeze()
+            return
+        leave()
+
+    def begin(how):
+        nonlocal leave, modules, blocks
+        leave, modules, blocks = how, frozenset(sys.modules), sys.getallocatedblocks()
+        if not how:
+            atexit.unregister(end)
+
+    atexit.register(end)
+    for name in listed:
+        del sys.modules[name]
+    return begin
+
+
 def wait():
     import os
     import sys
@@ -18,6 +98,7 @@ def wait():
     if sys.meta_path[-1].find_spec("usercustomize"):
         os._exit(1)  # an installation has its own, in whose place this would be
 
+    begin = spare() if ancestor else None
     plain = frozenset(sys.modules)
     for name in STANDARD:
         __import__(name)
@@ -51,10 +132,12 @@ def wait():
         import _imp
 
         spec = type(sys.__spec__)("ancestor", None, origin=ancestor)
+        leave = None
         try:
             _imp.create_dynamic(spec)
-        except ImportError:
-            pass
+        except ImportError as said:
+            if frozen and said.args:
+                (leave,) = said.args
         del spec
 
     environment, script = [], None
@@ -86,20 +169,24 @@ def wait():
     if imported("threading") and hasattr(imported("threading").main_thread(), "_set_native_id"):
         imported("threading").main_thread()._set_native_id()
 
-    # A program that speaks of the collector, or of the end of an object, has it as ever. So has one
-    # with something that does more at its end than free memory, such as a file: it may hang on what
-    # is frozen, as all that a class of the program reaches does which typing remembers, and would
-    # never end. What a program of several files speaks of nobody reads.
-    names = os.listdir(".")
+    # A program that speaks of the collector has it as ever, as has one that might tell that something
+    # is called at its end, or might have what is not looked for there. What a program of several files
+    # speaks of nobody reads. Where nobody looks at the end, so has one that speaks of the end of an object,
+    # or of what does more at its end than free memory.
+    names = [name for name in os.listdir(".") if not script or os.path.dirname(script) != os.path.abspath(name)]
+    spared = begin and leave
     if frozen:
         source = b"gc"
         if len(names) == 1:
             program = os.open(names[0], os.O_RDONLY)
             source = os.read(program, 1 << 20)
             os.close(program)
-        words = b"gc __del__ ref final exec open File IOWrapper Buffered makefile yield async await"
+        words = b"gc atexit trace profile monitoring breakpoint pdb audithook scandir"
+        if not spared:
+            words = b"gc __del__ ref final exec open File IOWrapper Buffered makefile yield async await"
         if len(source) == 1 << 20 or any(word in source for word in words.split()):
             gc.unfreeze()
+            leave = None
 
     # A file beside the program comes before a module of the standard library.
     for name in names if STANDARD else ():
@@ -108,6 +195,8 @@ def wait():
                 del sys.modules[name]
             break
 
+    if begin:
+        begin(leave)
     if script:
         with open(script, encoding="utf-8") as file:
             source = file.read()

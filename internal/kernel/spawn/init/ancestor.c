@@ -30,6 +30,7 @@ enum {
 
 #include "threads.h"
 #include "random.h"
+#include "end.h"
 
 static void *home[5], *born[5];                          // where a child goes on, see __builtin_setjmp
 static u8 parent_stack[64 << 10] __attribute__((aligned(16)));
@@ -117,15 +118,20 @@ static void live(void)
 	quit(0);
 }
 
-// PyInit_ancestor returns as from a module that is not there.
+// PyInit_ancestor returns as from a module that is not there. What it says of it is the function that leaves
+// an interpreter's end, if there is one.
 __attribute__((visibility("default"))) object PyInit_ancestor(void)
 {
 	if (!PyOS_BeforeFork || !PyOS_AfterFork_Parent || !PyOS_AfterFork_Child)
 		quit(126);
+	int diverted = divert();
 	live();
 	remember();
 	PyOS_AfterFork_Child();
-	PyErr_SetNone(PyExc_ImportError);
+	if (diverted)
+		PyErr_SetObject(PyExc_ImportError, leaving());
+	else
+		PyErr_SetNone(PyExc_ImportError);
 	return 0;
 }
 
