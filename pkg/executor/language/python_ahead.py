@@ -7,16 +7,16 @@ def spare():
     At its end CPython takes apart what it has made, object by object. That writes to most of what a
     fork has in common with its ancestor, and gives back memory which the kernel takes back
     at once. A program leaves before if nothing is left of it that does more at its end than free
-    memory, no other thread is there, its streams are those that it had, and so are the libraries of
-    which nobody knows what their objects do. All that a program registers is called by then, since
-    this is registered first. Who has something left that does more hands the collector all that
-    was frozen, for it may hang on that, as all that a class of the program reaches does which
-    typing remembers.
+    memory, no other thread is there, its streams lead to where they did, and it has loaded no library of
+    which nobody knows what its objects do. All that a program registers is called by then, since
+    this is registered first. Whoever does not leave hands the collector what was frozen, for what does
+    more may hang on that, as all that a class of the program reaches does which typing remembers.
 
     The result is called before the program begins, with a function that leaves, or with None for a program
     that has its end as ever.
     """
     import sys
+    from builtins import BaseException, all, any, getattr, id, map, type  # whatever a program makes of them
 
     def native(module):
         return not (getattr(module, "__file__", None) or "").endswith(".py")
@@ -30,11 +30,14 @@ def spare():
     import atexit
     import gc
     import io
-    from _weakref import ref
+    from _weakref import CallableProxyType, ProxyType, ref
+    from os import fstat, get_blocking
 
+    for name in listed:
+        del sys.modules[name]
     if atexit._ncallbacks():
         return None
-    leave, modules, blocks = None, None, 0
+    leave, modules, blocks, pipes = None, None, 0, None
     streams = sys.stdout, sys.stderr
     classes, variables = vars(type)["__mro__"].__get__, vars(type)["__dict__"].__get__
 
@@ -43,41 +46,50 @@ def spare():
     for kind in io.FileIO, io.BufferedReader, io.BufferedWriter, io.BufferedRandom, io.TextIOWrapper:
         quiet[id(kind)] = lambda thing: thing.closed
     quiet[id(type(x for x in ()))] = lambda thing: thing.gi_frame is None
-    quiet[id(ref)] = lambda thing: thing.__callback__ is None or thing.__callback__.__name__ == "_destroy"  # abc's
+    builtin, references = type(id), [id(kind) for kind in (ref, ProxyType, CallableProxyType)]
+
+    def of_abc(thing):
+        called = thing.__callback__
+        return called is None or type(called) is builtin and called.__name__ == "_destroy"
+
+    quiet[id(ref)] = of_abc
 
     def loud(things):
         for key, kind in {id(kind): kind for kind in map(type, things)}.items():
-            if any(c is ref or "__del__" in variables(c) for c in classes(kind)):
+            if any(id(c) in references or "__del__" in variables(c) for c in classes(kind)):
                 silent = quiet.get(key)
                 if not silent or not all(silent(thing) for thing in things if type(thing) is kind):
                     return True
         return False
 
+    def led():
+        return [(get_blocking(n), *fstat(n)[:3]) for n in (1, 2)]
+
+    def noticed():
+        if sys.stdout is not streams[0] or sys.stderr is not streams[1] or led() != pipes:
+            return True  # they may fail, which has a message and a status
+        if _thread._count() or any(native(sys.modules[name]) for name in sys.modules.keys() - modules):
+            return True
+        # To look at very many takes longer than is spared.
+        return sys.getallocatedblocks() - blocks > 1 << 15 or loud(gc.get_objects())
+
     def end():
         try:
-            if sys.getallocatedblocks() - blocks > 1 << 15 or loud(gc.get_objects()):
-                gc.unfreeze()
-                return  # of many a look would take longer than it spares
-            if _thread._count() or any(native(sys.modules[name]) for name in sys.modules.keys() - modules):
-                return
-            if sys.stdout is not streams[0] or sys.stderr is not streams[1]:
-                return
-            for stream in streams:
-                stream.flush()
+            if not noticed():
+                for stream in streams:
+                    stream.flush()
+                leave()
         except BaseException:
-            gc.unfreeze()
-            return
-        leave()
+            pass
+        gc.unfreeze()
 
     def begin(how):
-        nonlocal leave, modules, blocks
-        leave, modules, blocks = how, frozenset(sys.modules), sys.getallocatedblocks()
+        nonlocal leave, modules, blocks, pipes
+        leave, modules, blocks, pipes = how, frozenset(sys.modules), sys.getallocatedblocks(), led()
         if not how:
             atexit.unregister(end)
 
     atexit.register(end)
-    for name in listed:
-        del sys.modules[name]
     return begin
 
 
@@ -169,10 +181,11 @@ def wait():
     if imported("threading") and hasattr(imported("threading").main_thread(), "_set_native_id"):
         imported("threading").main_thread()._set_native_id()
 
-    # A program that speaks of the collector has it as ever, as has one that might tell that something
-    # is called at its end, or might have what is not looked for there. What a program of several files
-    # speaks of nobody reads. Where nobody looks at the end, so has one that speaks of the end of an object,
-    # or of what does more at its end than free memory.
+    # A program that speaks of the collector has it as ever. So has one that speaks of what would see that
+    # something of ours is called at its end (of other functions for that, of tracing, of code
+    # that comes from elsewhere), or of scandir, whose objects the collector does not know. What
+    # a program of several files speaks of nobody reads. Where nobody looks at the end, one that speaks of
+    # objects that do more at theirs than free memory has the collector as ever, too.
     names = [name for name in os.listdir(".") if not script or os.path.dirname(script) != os.path.abspath(name)]
     spared = begin and leave
     if frozen:
@@ -181,7 +194,7 @@ def wait():
             program = os.open(names[0], os.O_RDONLY)
             source = os.read(program, 1 << 20)
             os.close(program)
-        words = b"gc atexit trace profile monitoring breakpoint pdb audithook scandir"
+        words = b"gc atexit trace profile monitoring breakpoint pdb audithook exec eval scandir"
         if not spared:
             words = b"gc __del__ ref final exec open File IOWrapper Buffered makefile yield async await"
         if len(source) == 1 << 20 or any(word in source for word in words.split()):

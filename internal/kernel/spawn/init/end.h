@@ -12,12 +12,13 @@ extern object PyCFunction_NewEx(void *definition, object self, object module) __
 extern void PyErr_SetObject(object type, object value) __attribute__((weak));
 extern void Py_IncRef(object) __attribute__((weak));
 extern u64 getauxval(u64) __attribute__((weak));
+extern int dladdr1(const void *, void *info, void *extra, int flags) __attribute__((weak)); // of the GNU C library
 extern char _Py_NoneStruct[] __attribute__((weak));
 
 enum {
 	PROT_READ_ = 1, PROT_WRITE_ = 2, PROT_EXEC_ = 4, MAP_PRIVATE_ = 2, MAP_ANONYMOUS_ = 0x20,
 	MREMAP_MAYMOVE_ = 1, MREMAP_FIXED_ = 2, METH_NOARGS_ = 4,
-	AT_PAGESZ_ = 6,
+	AT_PAGESZ_ = 6, RTLD_DL_SYMENT_ = 1,
 #if defined(__x86_64__)
 	SYS_mmap = 9, SYS_mprotect = 10, SYS_mremap = 25,
 #else
@@ -30,8 +31,8 @@ static u64 code_size;
 static void *finalized[5]; // where Py_FinalizeEx returns to, see __builtin_setjmp
 static int finalizing;
 
-// finalize is called as Py_FinalizeEx, which it calls. Its pages are moved back to their place for that:
-// this needs no memory, which a program may have left none of.
+// finalize is called as Py_FinalizeEx, which it calls. Its pages are moved back to their place for that,
+// and not written to: a program may have left itself no memory to write to (RLIMIT_DATA, RLIMIT_AS).
 static int finalize(void)
 {
 	if (call6(SYS_mremap, (u64)original, code_size, code_size, MREMAP_MAYMOVE_ | MREMAP_FIXED_, (u64)code, 0) < 0)
@@ -72,7 +73,11 @@ static int divert(void)
 #else
 	struct { u32 load, jump; u64 to; } __attribute__((packed)) jump = {0x58000050, 0xd61f0200, (u64)finalize}; // ldr x16,to; br x16
 #endif
-	if (!getauxval || !Py_FinalizeEx || !PyCFunction_NewEx || !PyErr_SetObject || !Py_IncRef || !_Py_NoneStruct)
+	struct { const char *file; void *base; const char *name; void *at; } found;
+	u64 *symbol; // an Elf64_Sym, whose third word is the size
+	if (!getauxval || !dladdr1 || !Py_FinalizeEx || !PyCFunction_NewEx || !PyErr_SetObject || !Py_IncRef || !_Py_NoneStruct)
+		return 0;
+	if (!dladdr1(Py_FinalizeEx, &found, &symbol, RTLD_DL_SYMENT_) || found.at != (void *)Py_FinalizeEx || symbol[2] < sizeof jump)
 		return 0;
 	u64 page = getauxval(AT_PAGESZ_), at = (u64)Py_FinalizeEx, offset = at & (page - 1);
 	code = (u8 *)(at - offset);
@@ -83,9 +88,12 @@ static int divert(void)
 		return 0;
 	for (u64 i = 0; i < sizeof jump; i++)
 		diverted[offset + i] = ((u8 *)&jump)[i];
-	return !call(SYS_mprotect, diverted, code_size, PROT_READ_ | PROT_EXEC_, 0) &&
-	       !call(SYS_mprotect, original, code_size, PROT_READ_ | PROT_EXEC_, 0) &&
-	       call6(SYS_mremap, (u64)diverted, code_size, code_size, MREMAP_MAYMOVE_ | MREMAP_FIXED_, (u64)code, 0) == (s64)code;
+	if (call(SYS_mprotect, diverted, code_size, PROT_READ_ | PROT_EXEC_, 0) ||
+	    call(SYS_mprotect, original, code_size, PROT_READ_ | PROT_EXEC_, 0))
+		return 0;
+	if (call6(SYS_mremap, (u64)diverted, code_size, code_size, MREMAP_MAYMOVE_ | MREMAP_FIXED_, (u64)code, 0) < 0)
+		quit(126); // what was there may be gone
+	return 1;
 }
 
 // leaving is the function that leaves, as an object of Python's.

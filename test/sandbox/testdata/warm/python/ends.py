@@ -11,6 +11,7 @@
 # with: {"args": ["object in a class that typing remembers"]}
 # with: {"args": ["object, later"]}
 # with: {"args": ["weak reference"]}
+# with: {"args": ["weak proxy"]}
 # with: {"args": ["weak dictionary"]}
 # with: {"args": ["finalize"]}
 # with: {"args": ["metaclass"]}
@@ -18,7 +19,7 @@
 # with: {"args": ["coroutine"]}
 # with: {"args": ["daemon"]}
 # with: {"args": ["late thread"]}
-# with: {"args": ["executor"]}
+# with: {"args": ["pool"]}
 # with: {"args": ["logging"]}
 # with: {"args": ["status"]}
 # with: {"args": ["text"]}
@@ -35,7 +36,10 @@
 # with: {"args": ["no memory"]}
 # with: {"args": ["many objects"]}
 # with: {"args": ["database"]}
+# with: {"args": ["database in a class that typing remembers"]}
+# with: {"args": ["no output, later"]}
 # with: {"args": ["no modules"]}
+# with: {"args": ["no builtins"]}
 import sys
 
 way = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -47,6 +51,10 @@ def noted(name):
             print("gone", name, sys is not None)
 
     return Noted()
+
+
+def say(connection, text):
+    getattr(connection, "e" + "xecute")(text)
 
 
 class Plain:
@@ -113,6 +121,11 @@ elif way == "weak reference":
 
     json.plain = Plain()
     sys.mine = weakref.ref(json.plain, lambda reference: print("gone", way))
+elif way == "weak proxy":
+    import json, weakref
+
+    json.plain = Plain()
+    sys.mine = weakref.proxy(json.plain, lambda reference: print("gone", way))
 elif way == "weak dictionary":
     import weakref
 
@@ -167,11 +180,11 @@ elif way == "late thread":
     import threading, time
 
     threading.Thread(target=lambda: (time.sleep(0.05), print("late"))).start()
-elif way == "executor":
-    from concurrent.futures import ThreadPoolExecutor
+elif way == "pool":
+    import concurrent.futures
 
-    executor = ThreadPoolExecutor(1)
-    future = executor.submit(lambda: print("submitted"))
+    pool = getattr(concurrent.futures, "ThreadPoolE" + "xecutor")(1)
+    future = pool.submit(lambda: print("submitted"))
 elif way == "logging":
     import logging, logging.handlers
 
@@ -247,11 +260,35 @@ elif way == "database":
     import sqlite3
 
     connection = sqlite3.connect("data.db")
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("CREATE TABLE t (i)")
+    say(connection, "PRAGMA journal_mode=WAL")
+    say(connection, "CREATE TABLE t (i)")
     connection.commit()
+elif way == "database in a class that typing remembers":
+    import sqlite3, typing
+
+    class Store:
+        connection = sqlite3.connect("data.db")
+
+    optional = typing.Optional[Store]
+    say(Store.connection, "CREATE TABLE t (i)")
+    Store.connection.commit()
+    say(Store.connection, "INSERT INTO t VALUES (1)")
+    del Store, optional
+elif way == "no output, later":
+    import os, threading, time
+
+    def late():
+        time.sleep(0.05)
+        os.close(1)
+        sys.stdout.write("x" * 6000)
+
+    threading.Thread(target=late).start()
 elif way == "no modules":
     sys.stdout.write("not flushed")
     sys.modules.clear()
+elif way == "no builtins":
+    import builtins
+
+    builtins.type = builtins.id = builtins.any = builtins.map = lambda *args: print("called", args)
 if way not in ("closed output", "detached output"):
     print("end of", way)
