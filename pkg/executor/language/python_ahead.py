@@ -1,6 +1,17 @@
 # Waits for work in the place of the user's own usercustomize, which site imports last.
 
 
+def unlisted(name):
+    """Import a module and leave no trace of that."""
+    import sys
+
+    listed = name in sys.modules
+    module = __import__(name)
+    if not listed:
+        del sys.modules[name]
+    return module
+
+
 def spare():
     """Spare a forked interpreter the rest of its end, where nobody could tell.
 
@@ -25,16 +36,12 @@ def spare():
         return None  # who imports atexit once more has nothing registered
     if any(hasattr(m, "__file__") and native(m) for m in sys.modules.values()):
         return None
-    listed = [name for name in ("atexit", "gc") if name not in sys.modules]
     import _thread
-    import atexit
-    import gc
     import io
     from _weakref import CallableProxyType, ProxyType, ref
     from os import fstat, get_blocking
 
-    for name in listed:
-        del sys.modules[name]
+    atexit, gc = unlisted("atexit"), unlisted("gc")
     if atexit._ncallbacks():
         return None
     leave, modules, blocks, pipes = None, None, 0, None
@@ -127,9 +134,7 @@ def wait():
     # Of what is here the collector finds nothing at the end, where it looks three times.
     # What is frozen it does not look at. __main__, which is the program's, is made anew for
     # that, and what a program might notice is undone below.
-    known = "gc" in sys.modules
-    import gc
-
+    gc = unlisted("gc")
     frozen = hasattr(gc, "freeze") and not gc.get_freeze_count()  # 3.12 has some of its own
     if frozen:
         gc.freeze()
@@ -137,8 +142,6 @@ def wait():
         new.__dict__.update(sys.modules["__main__"].__dict__)
         sys.modules["__main__"] = new
         del new
-    if not known:
-        del sys.modules["gc"]
 
     if ancestor:  # which only its children leave, as that ends
         import _imp
@@ -187,15 +190,15 @@ def wait():
     # a program of several files speaks of nobody reads. Where nobody looks at the end, one that speaks of
     # objects that do more at theirs than free memory has the collector as ever, too.
     names = [name for name in os.listdir(".") if not script or os.path.dirname(script) != os.path.abspath(name)]
-    spared = begin and leave
     if frozen:
         source = b"gc"
         if len(names) == 1:
             program = os.open(names[0], os.O_RDONLY)
             source = os.read(program, 1 << 20)
             os.close(program)
-        words = b"gc atexit trace profile monitoring breakpoint pdb audithook exec eval scandir"
-        if not spared:
+        if begin and leave:
+            words = b"gc atexit trace profile monitoring breakpoint pdb audithook exec eval scandir"
+        else:
             words = b"gc __del__ ref final exec open File IOWrapper Buffered makefile yield async await"
         if len(source) == 1 << 20 or any(word in source for word in words.split()):
             gc.unfreeze()

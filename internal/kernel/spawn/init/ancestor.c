@@ -15,7 +15,7 @@
 typedef void *object;
 extern int fork(void);
 extern object PyExc_ImportError __attribute__((weak));
-extern void PyErr_SetNone(object) __attribute__((weak));
+extern void PyErr_SetObject(object type, object value) __attribute__((weak));
 extern void PyOS_BeforeFork(void) __attribute__((weak)); // CPython 3.7
 extern void PyOS_AfterFork_Parent(void) __attribute__((weak));
 extern void PyOS_AfterFork_Child(void) __attribute__((weak));
@@ -128,10 +128,7 @@ __attribute__((visibility("default"))) object PyInit_ancestor(void)
 	live();
 	remember();
 	PyOS_AfterFork_Child();
-	if (diverted)
-		PyErr_SetObject(PyExc_ImportError, leaving());
-	else
-		PyErr_SetNone(PyExc_ImportError);
+	PyErr_SetObject(PyExc_ImportError, diverted ? leaving() : 0);
 	return 0;
 }
 

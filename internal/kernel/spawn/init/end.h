@@ -9,7 +9,6 @@
 
 extern int Py_FinalizeEx(void) __attribute__((weak));
 extern object PyCFunction_NewEx(void *definition, object self, object module) __attribute__((weak));
-extern void PyErr_SetObject(object type, object value) __attribute__((weak));
 extern void Py_IncRef(object) __attribute__((weak));
 extern u64 getauxval(u64) __attribute__((weak));
 extern int dladdr1(const void *, void *info, void *extra, int flags) __attribute__((weak)); // of the GNU C library
@@ -75,7 +74,7 @@ static int divert(void)
 #endif
 	struct { const char *file; void *base; const char *name; void *at; } found;
 	u64 *symbol; // an Elf64_Sym, whose third word is the size
-	if (!getauxval || !dladdr1 || !Py_FinalizeEx || !PyCFunction_NewEx || !PyErr_SetObject || !Py_IncRef || !_Py_NoneStruct)
+	if (!getauxval || !dladdr1 || !Py_FinalizeEx || !PyCFunction_NewEx || !Py_IncRef || !_Py_NoneStruct)
 		return 0;
 	if (!dladdr1(Py_FinalizeEx, &found, &symbol, RTLD_DL_SYMENT_) || found.at != (void *)Py_FinalizeEx || symbol[2] < sizeof jump)
 		return 0;
