@@ -26,10 +26,17 @@ type Turns struct {
 	Idle time.Duration
 }
 
+// A server that has just started makes containers for all languages, and one that was asked for
+// something else makes those anew: the machine rests for so long before the first round, or patience ends.
+const settled, patience = 200 * time.Millisecond, 20 * time.Second
+
 // Measure has each contender do it in every round, one after the other, beginning with
 // another one each time. The series are in the order of the contenders.
 func (t Turns) Measure(ctx context.Context, contenders ...Contender) ([]Series, error) {
 	series := make([]Series, len(contenders))
+	if _, err := rest(ctx, settled, patience); err != nil {
+		return nil, err
+	}
 	for round := range t.WarmUp + t.Rounds {
 		for i := range contenders {
 			at := (i + round) % len(contenders)

@@ -116,9 +116,6 @@ func (c Command) serve(cfg config.Config) error {
 	if !c.sets("GOGC") {
 		collectSeldom()
 	}
-	if !c.sets("GOMAXPROCS") {
-		leaveCores()
-	}
 	watchSeldom()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()

@@ -33,7 +33,3 @@ var cores = func() int {
 	defer runtime.GOMAXPROCS(own)
 	return runtime.GOMAXPROCS(0)
 }()
-
-// leaveCores has our own goroutines run on half of the cores at a time. Most of a run is the
-// program's: on more, what one goroutine hands to another wakes a thread that only finds it done.
-func leaveCores() { runtime.GOMAXPROCS((cores + 1) / 2) }

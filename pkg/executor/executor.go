@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/pkg/api"
 	"github.com/sandbox-run/sandbox-run/pkg/executor/language"
+	"github.com/sandbox-run/sandbox-run/pkg/executor/policy"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
 )
 
@@ -95,6 +96,9 @@ type Executor struct {
 func New(rt sandbox.Runtime, cfg Config) *Executor {
 	if cfg.Host.Cache == nil && cfg.DataDir != "" {
 		cfg.Host.Cache = newVersionCache(cfg.DataDir)
+	}
+	if cfg.Imports.Rules == nil {
+		cfg.Imports.Rules = policy.DefaultRules()
 	}
 	e := &Executor{runtime: rt, manager: sandbox.NewManager(rt, 0), cfg: cfg, looks: newLooks(),
 		artefacts: newArtefacts(cfg.DataDir, cfg.CompiledBytes)}

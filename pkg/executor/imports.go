@@ -66,9 +66,6 @@ func (r *run) planImports() error {
 	}
 	mode := r.e.cfg.Imports.For(asked, len(r.req.BlockImports) > 0, r.req.Isolation)
 	rules := r.e.cfg.Imports.Rules
-	if rules == nil {
-		rules = policy.DefaultRules()
-	}
 	for i, text := range r.req.BlockImports {
 		rule, err := policy.ParseRule(text)
 		if err != nil {

@@ -51,8 +51,11 @@ func (*warmRuntime) Image(context.Context, Spec) (Image, error)  { return Image{
 func (*warmRuntime) Probe(context.Context) (Capabilities, error) { return Capabilities{}, nil }
 func (*warmRuntime) Close() error                                { return nil }
 func (rt *warmRuntime) Create(ctx context.Context, spec Spec) (Container, error) {
+	rt.mu.Lock()
+	slow := rt.slow
+	rt.mu.Unlock()
 	select {
-	case <-time.After(rt.slow):
+	case <-time.After(slow):
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -68,6 +71,13 @@ func (rt *warmRuntime) Create(ctx context.Context, spec Spec) (Container, error)
 	}
 	rt.alive[c.id] = c
 	return c, nil
+}
+
+// change changes what is as yet to be made.
+func (rt *warmRuntime) change(slow time.Duration, createErr error) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.slow, rt.createErr = slow, createErr
 }
 
 func (rt *warmRuntime) count() int {

@@ -17,11 +17,13 @@ type class struct {
 	missed  [2]int      // the last two that found nothing
 	ready   []*prepared // oldest first
 	making  int
-	size    int64 // bytes that the last one took which was made
-	target  int   // how many are to be ready
-	least   int   // target is never below
-	owed    int   // of target, those that runs have taken which go on
-	spare   int   // fewest that were ready since shrunk
+	took    time.Duration    // to make the last one
+	awaited []chan *prepared // by those who have found nothing; see soon
+	size    int64            // bytes that the last one took which was made
+	target  int              // how many are to be ready
+	least   int              // target is never below
+	owed    int              // of target, those that runs have taken which go on
+	spare   int              // fewest that were ready since shrunk
 	shrunk  time.Time
 	retryAt time.Time
 	pause   time.Duration

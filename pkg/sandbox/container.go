@@ -110,6 +110,9 @@ func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bo
 	if ready := m.pool.take(wants, 1); ready != nil {
 		return m.taken(wants[0], ready), true, nil
 	}
+	if made := m.pool.soon(ctx, wants[0]); made != nil {
+		return m.taken(wants[0], made), false, nil
+	}
 	made, err := m.pool.hurry(ctx, wants[0])
 	if err != nil {
 		return nil, false, err

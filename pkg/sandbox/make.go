@@ -36,6 +36,7 @@ func (p *pool) begin(now time.Time) bool {
 
 // make makes one container of a class.
 func (p *pool) make(c *class) {
+	began := time.Now()
 	outlasted := time.AfterFunc(patience, func() { p.slower(1) })
 	ready, err := p.prepare(c)
 	ready.attend()
@@ -49,11 +50,17 @@ func (p *pool) make(c *class) {
 	defer p.mu.Unlock()
 	c.making--
 	p.making--
+	if err != nil {
+		p.hand(c, nil)
+	} else {
+		c.took = time.Since(began)
+	}
 	switch {
 	case errors.Is(err, errCounted):
 		c.counted, c.target, c.least = true, 0, 0
 	case err != nil:
 		c.failed(time.Now())
+	case p.hand(c, ready):
 	case p.closed:
 		p.discard(ready)
 	default:

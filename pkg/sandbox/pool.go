@@ -159,9 +159,8 @@ func (p *pool) take(wants []Want, begin int) *prepared {
 			isNew = p.note(c, ready != nil) && i == 0
 		}
 		if ready != nil {
-			c.owed++
 			fault.Point("ready container taken")
-			ready.refill = time.AfterFunc(refillAfter, func() { p.settle(ready) })
+			p.taken(c, ready)
 			return ready
 		}
 		if c.lineage.current != nil {

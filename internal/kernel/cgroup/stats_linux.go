@@ -31,7 +31,10 @@ func (g *Group) PrepareStats() { _, _ = g.stats(reader{group: g, opens: true}) }
 func (g *Group) stats(r reader) (Stats, error) {
 	g.figures.Lock()
 	defer g.figures.Unlock()
-	if r.opens && g.kept == nil {
+	if r.opens {
+		if g.kept != nil { // it has been called before
+			return Stats{}, nil
+		}
 		g.kept = make(map[groupFile]int)
 	}
 	var s Stats

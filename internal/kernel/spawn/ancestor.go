@@ -81,7 +81,7 @@ func (d *Descendant) Err() error {
 func (s *Server) Beget(p *Program) (*Descendant, error) {
 	back := make(chan struct{})
 	child := &Descendant{Back: back, back: back, program: p}
-	d := s.do(p, child)
+	d := s.do(p, child, nil)
 	if d.err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()

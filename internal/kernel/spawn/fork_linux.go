@@ -70,9 +70,10 @@ func NewWaiter() (waiter *Server, socket int, err error) {
 }
 
 // Become has a child that waits carry out a program whose last steps are [Program.Ready] and
-// execve. Its error is a [*StepError] when it has not become that, and is still there.
-func (s *Server) Become(p *Program) error {
-	d := s.do(p, nil)
+// execve, and calls meanwhile while it does. Its error is a [*StepError] when it has not become that, and
+// is still there.
+func (s *Server) Become(p *Program, meanwhile func()) error {
+	d := s.do(p, nil, meanwhile)
 	switch {
 	case d.ready && errors.Is(d.err, ErrGone): // execve has closed its socket
 		return nil

@@ -143,11 +143,12 @@ func serve(conn transport) *Server {
 // Do has a program carried out and waits until all its steps were made. Its
 // error is a [*StepError] when a step failed.
 func (s *Server) Do(p *Program) (Reply, error) {
-	d := s.do(p, nil)
+	d := s.do(p, nil, nil)
 	return d.reply, d.err
 }
 
-func (s *Server) do(p *Program, child *Descendant) *pending {
+// do sends a program and waits for its answer; meanwhile is called in between, if it is not nil.
+func (s *Server) do(p *Program, child *Descendant, meanwhile func()) *pending {
 	s.sending.Lock()
 	defer s.sending.Unlock()
 	s.seq++
@@ -160,6 +161,8 @@ func (s *Server) do(p *Program, child *Descendant) *pending {
 		s.mu.Lock()
 		s.answered(err)
 		s.mu.Unlock()
+	} else if meanwhile != nil {
+		meanwhile()
 	}
 	<-d.done
 	if d.err != nil {

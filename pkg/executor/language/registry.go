@@ -6,20 +6,21 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sandbox-run/sandbox-run/internal/nearest"
 )
 
 // coded are the languages with code of their own. They come before those of
 // languages.yaml, which is not even read while one of these is meant.
-func coded() []Language {
+var coded = sync.OnceValue(func() []Language {
 	return []Language{newGo(), newPython(), newJavaScript(), newTypeScript(), newRust(), newJava(), newExec()}
-}
+})
 
 // All lists every language: those with code of their own, then those of
 // languages.yaml.
 func All() []Language {
-	return append(coded(), table()...)
+	return slices.Concat(coded(), table())
 }
 
 // Lookup finds a language by name or alias, in any case, with an optional

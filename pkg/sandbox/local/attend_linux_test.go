@@ -204,3 +204,66 @@ func TestAttendTheDead(t *testing.T) {
 		})
 	}
 }
+
+// What waits for a command is attended, and so is what it becomes. However it goes away, the container can be
+// deleted, and nobody attends it any more.
+func TestAttendWhatIsExpected(t *testing.T) {
+	rt := opened(t)
+	limits := sandbox.Limits{MemoryBytes: 64 << 20, Processes: 8, CPUs: 1}
+	for name, test := range map[string]struct {
+		args  []string // nothing starts without
+		tty   bool
+		exit  int
+		spare bool // its end is known before it is gone
+	}{
+		"ends":           {args: []string{"/bin/sh", "-c", "exit 7"}, exit: 7, spare: true},
+		"executes":       {args: []string{"/bin/sh", "-c", "exec /bin/true"}, spare: true},
+		"is killed":      {args: []string{"/bin/sh", "-c", "kill -9 $$"}, exit: 128 + 9},
+		"leaves a child": {args: []string{"/bin/sh", "-c", "sleep 1000 & exit 3"}, exit: 3},
+		"does not fit":   {args: []string{"/bin/sh", "-c", "exit 5"}, tty: true, exit: 5},
+		"never comes":    {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := created(t, rt, sandbox.LevelFull)
+			if err := c.Expect(t.Context(), sandbox.Process{Limits: limits}); err != nil {
+				t.Fatal(err)
+			}
+			expected := c.expected
+			if !expected.group.held.processes || !expected.group.held.memory || os.Geteuid() != 0 {
+				t.Skip("nobody attends here")
+			}
+			at := attendanceOf(expected)
+			if at == nil {
+				t.Fatal("it is not attended")
+			}
+			if test.args != nil {
+				p := sandbox.Process{Args: test.args, Stdout: io.Discard, Stderr: io.Discard, Limits: limits}
+				if test.tty {
+					p.TTY, p.Stdin, p.Stderr = &sandbox.TTY{Rows: 20, Cols: 20}, strings.NewReader(""), nil
+				}
+				r, err := c.Start(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if became := r.(*process) == expected; became == test.tty {
+					t.Errorf("it became the program: %v", became)
+				}
+				exit, err := r.Wait()
+				if err != nil || exit.Code != test.exit {
+					t.Errorf("%+v, %v", exit, err)
+				}
+				if spare := attendanceOf(r.(*process)) != nil; spare != test.spare {
+					t.Errorf("its end was known before it was gone: %v", spare)
+				}
+			}
+			if err := c.Delete(t.Context()); err != nil {
+				t.Error(err)
+			}
+			select {
+			case <-at.child.Over():
+			case <-time.After(10 * time.Second):
+				t.Error("it is attended still")
+			}
+		})
+	}
+}

@@ -35,6 +35,11 @@ func (c *container) Expect(ctx context.Context, p sandbox.Process) error {
 		return pr.forkWaiter(p)
 	})
 	c.expected = pr
+	if err != nil {
+		return err
+	}
+	pr.Attend()
+	_, err = c.Files(sandbox.WorkspaceDir) // which everybody asks for
 	return err
 }
 
@@ -78,7 +83,7 @@ func (pr *process) become(p sandbox.Process) error {
 	}
 	fault.Point("process prepared")
 	var program spawn.Program
-	missing := pr.streams.without(p)
+	missing, closeMissing := pr.streams.without(p)
 	if len(missing) > 0 {
 		null := program.Call("open /dev/null", unix.SYS_OPENAT, spawn.FD(unix.AT_FDCWD), program.String(os.DevNull), spawn.Value(unix.O_RDWR|unix.O_CLOEXEC)).Save()
 		for _, fd := range missing {
@@ -88,10 +93,14 @@ func (pr *process) become(p sandbox.Process) error {
 	ch := child{p: &program, c: pr.c, process: p, waited: true}
 	ch.become()
 	pr.started = time.Now()
-	if err := pr.waiter.Become(&program); err != nil {
+	err := pr.waiter.Become(&program, func() { // execve takes as long, and may do so on another core
+		closeMissing()
+		pr.PrepareFigures()
+	})
+	if err != nil {
+		closeMissing()
 		return pr.c.startError(p, err)
 	}
-	_ = pr.waiter.Close() // nobody has the other end
 	fault.Point("process started")
 	return nil
 }

@@ -153,9 +153,6 @@ func (g *group) read(what func(*cgroup.Group) (cgroup.Stats, error)) (s cgroup.S
 // then.
 func (g *group) final(usage *spawn.Usage, exit *sandbox.Exit) error {
 	s, known, err := g.read((*cgroup.Group).Stats)
-	if g.cg != nil {
-		g.cg.CloseStats()
-	}
 	exit.Metrics = g.metrics(usage, s, known)
 	if !known {
 		return err
@@ -230,4 +227,28 @@ func (g *group) affinity() int {
 		return 0
 	}
 	return int(math.Ceil(g.limits.CPUs))
+}
+
+// Metrics implements [sandbox.Running].
+func (pr *process) Metrics() (sandbox.Metrics, error) {
+	return pr.figures((*cgroup.Group).Stats), nil
+}
+
+// Used implements [sandbox.Sparing].
+func (pr *process) Used() (sandbox.Metrics, error) { return pr.figures((*cgroup.Group).Used), nil }
+
+func (pr *process) figures(read func(*cgroup.Group) (cgroup.Stats, error)) sandbox.Metrics {
+	stats, known, _ := pr.group.read(read)
+	m := pr.group.metrics(nil, stats, known)
+	if m.CPUUser == nil {
+		pr.sampler.cpu(&m)
+	}
+	return m
+}
+
+// PrepareFigures implements [sandbox.Figuring].
+func (pr *process) PrepareFigures() {
+	if pr.group.cg != nil {
+		pr.group.cg.PrepareStats()
+	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sandbox-run/sandbox-run/internal/alive"
 	"github.com/sandbox-run/sandbox-run/internal/fault"
-	"github.com/sandbox-run/sandbox-run/internal/kernel/cgroup"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/notify"
 	"github.com/sandbox-run/sandbox-run/internal/kernel/spawn"
 	"github.com/sandbox-run/sandbox-run/internal/outlet"
@@ -398,6 +397,10 @@ func (pr *process) finish() {
 	// A millisecond that nobody needs to wait for but Delete.
 	pr.c.cleanups.Go(func() {
 		pr.bury()
+		pr.streams.close()
+		if pr.waiter != nil {
+			_ = pr.waiter.Close() // nobody has the other end
+		}
 		pr.c.removeGroup(pr.group)
 	})
 	if err != nil {
@@ -465,30 +468,6 @@ func (pr *process) Kill() error {
 	}
 	pr.group.hurry()
 	return pr.c.killPrograms()
-}
-
-// Metrics implements [sandbox.Running].
-func (pr *process) Metrics() (sandbox.Metrics, error) {
-	return pr.figures((*cgroup.Group).Stats), nil
-}
-
-// Used implements [sandbox.Sparing].
-func (pr *process) Used() (sandbox.Metrics, error) { return pr.figures((*cgroup.Group).Used), nil }
-
-func (pr *process) figures(read func(*cgroup.Group) (cgroup.Stats, error)) sandbox.Metrics {
-	stats, known, _ := pr.group.read(read)
-	m := pr.group.metrics(nil, stats, known)
-	if m.CPUUser == nil {
-		pr.sampler.cpu(&m)
-	}
-	return m
-}
-
-// PrepareFigures implements [sandbox.Figuring].
-func (pr *process) PrepareFigures() {
-	if pr.group.cg != nil {
-		pr.group.cg.PrepareStats()
-	}
 }
 
 // Resize implements [sandbox.Running].

@@ -69,19 +69,21 @@ func pipe(ours, owner int) (theirs int, file *os.File, err error) {
 	return fds[1-ours], os.NewFile(uintptr(fds[ours]), "pipe"), nil
 }
 
-// without closes our ends of the pipes that p has no use for, and tells which those are.
-func (s *streams) without(p sandbox.Process) (missing []int) {
+// without gives up the pipes that p has no use for. It tells which those are, and how to close our
+// ends of them.
+func (s *streams) without(p sandbox.Process) (missing []int, closeOurs func()) {
+	var ours []*os.File
 	for i, stream := range []struct {
 		wanted bool
 		pipe   **os.File
 	}{{p.Stdin != nil, &s.stdin}, {p.Stdout != nil, &s.stdout}, {p.Stderr != nil, &s.stderr}} {
 		if !stream.wanted {
-			(*stream.pipe).Close()
+			ours = append(ours, *stream.pipe)
 			*stream.pipe = nil
 			missing = append(missing, i)
 		}
 	}
-	return missing
+	return missing, func() { closeFiles(ours) }
 }
 
 // closeTheirs closes our copies of the program's ends.
@@ -118,9 +120,8 @@ func (s *streams) start(p sandbox.Process, fail func()) {
 }
 
 // finish waits until everything that was written has been copied. Every writer
-// must be dead by then, or held. lost is what a pipe failed to carry.
+// must be dead by then, or held. lost is what a pipe failed to carry. Who calls it closes them.
 func (s *streams) finish(held bool) (failed, lost error) {
-	defer s.close()
 	if held {
 		s.output.Held()
 	}
