@@ -17,6 +17,7 @@ type class struct {
 	missed  [2]int      // the last two that found nothing
 	ready   []*prepared // oldest first
 	making  int
+	begun   []int            // for each that is being made, how many asks there were when that began
 	took    time.Duration    // to make the last one
 	awaited []chan *prepared // by those who have found nothing; see soon
 	size    int64            // bytes that the last one took which was made

@@ -27,15 +27,17 @@ func (p *pool) begin(now time.Time) bool {
 		if p.room(c, max(c.size, baseBytes)) {
 			c.making++
 			p.making++
-			p.work.Go(func() { p.make(c) })
+			asks := p.asks
+			c.begun = append(c.begun, asks)
+			p.work.Go(func() { p.make(c, asks) })
 			return true
 		}
 	}
 	return false
 }
 
-// make makes one container of a class.
-func (p *pool) make(c *class) {
+// make makes one container of a class, and begins after so many asks.
+func (p *pool) make(c *class, asks int) {
 	began := time.Now()
 	outlasted := time.AfterFunc(patience, func() { p.slower(1) })
 	ready, err := p.prepare(c)
@@ -50,6 +52,8 @@ func (p *pool) make(c *class) {
 	defer p.mu.Unlock()
 	c.making--
 	p.making--
+	at := slices.Index(c.begun, asks)
+	c.begun = slices.Delete(c.begun, at, at+1)
 	if err != nil {
 		p.hand(c, nil)
 	} else {

@@ -54,7 +54,7 @@ func TestPoolKeepsNoneThatEnds(t *testing.T) {
 		rt.expectKills.Store(true)
 		m := keeps(t, rt, PoolOptions{})
 		m.Prepare(Want{Spec: Spec{Language: "go"}, First: &Process{}}, 1)
-		time.Sleep(time.Second)
+		settle(pauseFirst / 2) // before it is tried again
 		if n := m.Ready()["go"]; n != 0 || rt.count() != 0 {
 			t.Errorf("%d are ready, of %d", n, rt.count())
 		}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,12 +17,16 @@ func taken(t *testing.T, m *Manager, w Want, n int) {
 // together has n containers of a kind in use at a time.
 func together(t *testing.T, m *Manager, w Want, n int) {
 	t.Helper()
-	var ids []string
-	for range n {
-		if c, _, err := m.Take(t.Context(), w); err == nil {
-			ids = append(ids, c.ID())
-		}
+	ids := make([]string, n)
+	var all sync.WaitGroup
+	for i := range ids {
+		all.Go(func() {
+			if c, _, err := m.Take(t.Context(), w); err == nil {
+				ids[i] = c.ID()
+			}
+		})
 	}
+	all.Wait()
 	for _, id := range ids {
 		_ = m.Delete(t.Context(), id)
 	}
@@ -31,7 +36,7 @@ func together(t *testing.T, m *Manager, w Want, n int) {
 // What nobody wants makes room for what somebody does.
 func TestPoolMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 2})
+		m := keeps(t, &warmRuntime{slow: time.Millisecond}, PoolOptions{Containers: 2})
 		old, young := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
 		taken(t, m, old, 3)
 		time.Sleep(shrinkAfter - 9*time.Second) // spare by now, but not yet given up
@@ -61,7 +66,7 @@ func asked(t *testing.T, m *Manager, wants ...Want) (id string, warm bool) {
 // not, but not of what is kept ready.
 func TestPoolMakesRoomAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+		m := keeps(t, &warmRuntime{slow: time.Millisecond}, PoolOptions{Containers: 4})
 		old, young := Want{Spec: Spec{Language: "go"}}, Want{Spec: Spec{Language: "rust"}}
 		m.Prepare(old, 1)
 		taken(t, m, old, 8)
@@ -84,7 +89,7 @@ func TestPoolMakesRoomAtOnce(t *testing.T) {
 func TestPoolMakesRoomOfTheLongestUnasked(t *testing.T) {
 	for range 10 {
 		synctest.Test(t, func(t *testing.T) {
-			m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+			m := keeps(t, &warmRuntime{slow: time.Millisecond}, PoolOptions{Containers: 4})
 			kinds := map[string]Want{}
 			for _, language := range []string{"go", "java", "rust"} {
 				kinds[language] = Want{Spec: Spec{Language: language}}
@@ -106,7 +111,7 @@ func TestPoolMakesRoomOfTheLongestUnasked(t *testing.T) {
 // What is asked for in turns takes no room from one another: where it does not suffice, most would have none.
 func TestPoolMakesNoRoomInTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{}, PoolOptions{Containers: 4})
+		m := keeps(t, &warmRuntime{slow: time.Millisecond}, PoolOptions{Containers: 4})
 		found := 0
 		for range 20 {
 			for _, language := range []string{"go", "rust", "java", "python", "javascript"} {
@@ -124,7 +129,7 @@ func TestPoolMakesNoRoomInTurns(t *testing.T) {
 // What serves in the place of another is not idle, nor is what has worked for a tenant before its time.
 func TestPoolMakesNoRoomOfWhatServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{program: compiler}, PoolOptions{Containers: 4})
+		m := keeps(t, &warmRuntime{program: compiler, slow: time.Millisecond}, PoolOptions{Containers: 4})
 		m.Prepare(javac(""), 1)
 		time.Sleep(time.Second)
 		id, _, _, _ := compiled(t, m, "a", "x")
@@ -165,7 +170,7 @@ func TestPoolMakesRoomForLargeOnes(t *testing.T) {
 		large, small int
 	}{{each + baseBytes, 1, 1}, {2*each - 1, 1, 8}, {each - 1, 0, 8}} {
 		synctest.Test(t, func(t *testing.T) {
-			m := keeps(t, &warmRuntime{program: interpreter}, PoolOptions{Containers: 20, MemoryBytes: c.bytes})
+			m := keeps(t, &warmRuntime{program: interpreter, slow: time.Millisecond}, PoolOptions{Containers: 20, MemoryBytes: c.bytes})
 			small := Want{Spec: Spec{Language: "go"}}
 			m.Prepare(small, 1)
 			taken(t, m, small, 8)
@@ -188,7 +193,7 @@ func TestPoolMakesRoomForLargeOnes(t *testing.T) {
 // One for which there is no room is in nobody's way, and is not wanted for ever.
 func TestPoolPassesOverWhatDoesNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := keeps(t, &warmRuntime{program: interpreter}, PoolOptions{Containers: 20, MemoryBytes: 10 << 20})
+		m := keeps(t, &warmRuntime{program: interpreter, slow: time.Millisecond}, PoolOptions{Containers: 20, MemoryBytes: 10 << 20})
 		m.Prepare(python(), 1)
 		time.Sleep(10 * time.Second)
 		large, small := python(), Want{Spec: Spec{Language: "go"}}

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// soon waits for a container of w's class that is being made, and that nobody else waits for: that takes
-// less than to make another from its begin, beside it. It gives nil where there is none, and where it
-// takes longer than the last one did.
+// soon waits for a container of w's class that was being made when that was asked for, and that nobody else
+// waits for: that takes less than to make another from its begin, beside it. It gives nil where there is none,
+// and where it takes longer than the last one did.
 func (p *pool) soon(ctx context.Context, w Want) *prepared {
 	if p == nil {
 		return nil
 	}
-	key, _ := w.key()
 	p.mu.Lock()
-	c := p.classes[key]
-	if c == nil || c.making <= len(c.awaited) {
+	c := p.classFor(w)
+	if c == nil || c.underway() <= len(c.awaited) {
 		p.mu.Unlock()
 		return nil
 	}
@@ -40,6 +39,16 @@ func (p *pool) soon(ctx context.Context, w Want) *prepared {
 	default:
 		return nil
 	}
+}
+
+// underway counts those that were being made when the class was asked for last.
+func (c *class) underway() (n int) {
+	for _, asks := range c.begun {
+		if asks < c.last {
+			n++
+		}
+	}
+	return n
 }
 
 // hand gives what was made, or nil where nothing was, to who has waited for it the longest, and tells whether
