@@ -26,15 +26,16 @@ type Turns struct {
 	Idle time.Duration
 }
 
-// A server that has just started makes containers for all languages, and one that was asked for
-// something else makes those anew: the machine rests for so long before the first round, or patience ends.
-const settled, patience = 200 * time.Millisecond, 20 * time.Second
+// The machine is to have rested for settled before the first round, and is given settledWithin for that: a
+// server that has just started makes containers for all languages, and one that was asked for something else
+// makes those anew.
+const settled, settledWithin = 200 * time.Millisecond, 5 * time.Second
 
 // Measure has each contender do it in every round, one after the other, beginning with
 // another one each time. The series are in the order of the contenders.
 func (t Turns) Measure(ctx context.Context, contenders ...Contender) ([]Series, error) {
 	series := make([]Series, len(contenders))
-	if _, err := rest(ctx, settled, patience); err != nil {
+	if _, err := rest(ctx, settled, settledWithin); err != nil {
 		return nil, err
 	}
 	for round := range t.WarmUp + t.Rounds {

@@ -54,10 +54,11 @@ func (p *pool) make(c *class, asks int) {
 	p.making--
 	at := slices.Index(c.begun, asks)
 	c.begun = slices.Delete(c.begun, at, at+1)
-	if err != nil {
+	switch {
+	case err == nil:
+		c.took, c.size = time.Since(began), ready.bytes()
+	case c.making < len(c.awaited):
 		p.hand(c, nil)
-	} else {
-		c.took = time.Since(began)
 	}
 	switch {
 	case errors.Is(err, errCounted):
@@ -68,7 +69,6 @@ func (p *pool) make(c *class, asks int) {
 	case p.closed:
 		p.discard(ready)
 	default:
-		c.size = ready.bytes()
 		if !p.room(c, c.size) { // it has become more than the last one was, or is the first
 			p.discard(ready)
 			break

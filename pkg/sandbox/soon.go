@@ -8,11 +8,12 @@ import (
 
 // soon waits for a container of w's class that was being made when that was asked for, and that nobody else
 // waits for: that takes less than to make another from its begin, beside it. It gives nil where there is none,
-// and where it takes longer than the last one did.
+// and where it takes longer than the last one did, or than [hurryTimeout].
 func (p *pool) soon(ctx context.Context, w Want) *prepared {
 	if p == nil {
 		return nil
 	}
+	w = described([]Want{w})[0]
 	p.mu.Lock()
 	c := p.classFor(w)
 	if c == nil || c.underway() <= len(c.awaited) {
@@ -21,7 +22,7 @@ func (p *pool) soon(ctx context.Context, w Want) *prepared {
 	}
 	made := make(chan *prepared, 1)
 	c.awaited = append(c.awaited, made)
-	late := time.NewTimer(c.took)
+	late := time.NewTimer(min(c.took, hurryTimeout))
 	p.mu.Unlock()
 	defer late.Stop()
 	select {

@@ -25,7 +25,8 @@ func (g *Group) Used() (Stats, error) { return g.stats(reader{group: g, brief: t
 
 // PrepareStats opens what [Group.Stats] reads, so that it takes a third of the time when somebody
 // waits for it: the kernel finds a file of a group in several times what it takes to read it. Some
-// ten descriptors stay open until [Group.CloseStats] or [Group.Delete].
+// ten descriptors stay open until [Group.CloseStats] or [Group.Delete]. It does so once: what could not be
+// opened then is opened when it is read.
 func (g *Group) PrepareStats() { _, _ = g.stats(reader{group: g, opens: true}) }
 
 func (g *Group) stats(r reader) (Stats, error) {

@@ -120,12 +120,17 @@ func (s *streams) start(p sandbox.Process, fail func()) {
 }
 
 // finish waits until everything that was written has been copied. Every writer
-// must be dead by then, or held. lost is what a pipe failed to carry. Who calls it closes them.
+// must be dead by then, or held, and gets no more input. lost is what a pipe failed to carry. Who calls it
+// closes the rest.
 func (s *streams) finish(held bool) (failed, lost error) {
 	if held {
 		s.output.Held()
 	}
-	return s.output.Wait(), s.output.Lost()
+	failed, lost = s.output.Wait(), s.output.Lost()
+	if s.stdin != nil && s.stdin != s.stdout {
+		s.stdin.Close()
+	}
+	return failed, lost
 }
 
 var errRunning = errors.New("a process is running in this container")
