@@ -9,15 +9,14 @@ import (
 
 // class is the containers that can stand for one another.
 type class struct {
-	want    Want        // never changes
-	first   *Process    // Want.First of who asked last
-	wanted  bool        // some time
-	asked   bool        // since shrunk
-	last    int         // which of the pool's asks was for it, or served by it, last
-	missed  [2]int      // the last two that found nothing
-	ready   []*prepared // oldest first
-	making  int
-	begun   []int            // for each that is being made, how many asks there were when that began
+	want    Want             // never changes
+	first   *Process         // Want.First of who asked last
+	wanted  bool             // some time
+	asked   bool             // since shrunk
+	last    int              // which of the pool's asks was for it, or served by it, last
+	missed  [2]int           // the last two that found nothing
+	ready   []*prepared      // oldest first
+	making  []int            // for each, how many asks there were when it was begun
 	took    time.Duration    // to make the last one
 	awaited []chan *prepared // by those who have found nothing; see soon
 	size    int64            // bytes that the last one took which was made
@@ -47,7 +46,7 @@ func (c *class) missing() int {
 	if c.counted {
 		return 0
 	}
-	return c.target - c.owed - c.making - len(c.ready)
+	return c.target - c.owed - len(c.making) - len(c.ready)
 }
 
 // errCounted is a container whose limit of processes counts all that the server's user has: what

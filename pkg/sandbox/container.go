@@ -99,6 +99,9 @@ func (m *Manager) Create(ctx context.Context, spec Spec) (Container, error) {
 // ahead waits in it for a process with [Process.Work]. The first of wants that is ready is
 // taken; they have the same spec.
 func (m *Manager) Take(ctx context.Context, wants ...Want) (c Container, warm bool, err error) {
+	if m.pool != nil { // which looks for them several times
+		wants = described(wants)
+	}
 	if c := m.TakeReady(wants...); c != nil {
 		return c, true, nil
 	}

@@ -25,10 +25,9 @@ func (p *pool) begin(now time.Time) bool {
 	slices.SortFunc(short, func(a, b *class) int { return b.missing() - a.missing() })
 	for _, c := range short {
 		if p.room(c, max(c.size, baseBytes)) {
-			c.making++
 			p.making++
 			asks := p.asks
-			c.begun = append(c.begun, asks)
+			c.making = append(c.making, asks)
 			p.work.Go(func() { p.make(c, asks) })
 			return true
 		}
@@ -50,14 +49,13 @@ func (p *pool) make(c *class, asks int) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.making--
 	p.making--
-	at := slices.Index(c.begun, asks)
-	c.begun = slices.Delete(c.begun, at, at+1)
+	at := slices.Index(c.making, asks)
+	c.making = slices.Delete(c.making, at, at+1)
 	switch {
 	case err == nil:
 		c.took, c.size = time.Since(began), ready.bytes()
-	case c.making < len(c.awaited):
+	case len(c.making) < len(c.awaited):
 		p.hand(c, nil)
 	}
 	switch {

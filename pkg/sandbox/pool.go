@@ -367,7 +367,7 @@ func (p *pool) shrink(now time.Time) {
 		}
 		p.halve(c)
 		c.spare, c.shrunk, c.asked = len(c.ready), now, false
-		if c.target == 0 && c.owed == 0 && c.making == 0 && len(c.ready) == 0 && c.lineage.extinct() {
+		if c.target == 0 && c.owed == 0 && len(c.making) == 0 && len(c.ready) == 0 && c.lineage.extinct() {
 			delete(p.classes, key)
 		}
 	}

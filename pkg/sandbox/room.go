@@ -58,7 +58,7 @@ func (p *pool) used() (count int, bytes int64) {
 	count, bytes = p.making+kin, int64(kin)*(baseBytes+ancestorBytes)
 	for _, c := range p.classes {
 		count += len(c.ready)
-		bytes += int64(c.making) * max(c.size, baseBytes)
+		bytes += int64(len(c.making)) * max(c.size, baseBytes)
 		for _, r := range c.ready {
 			bytes += r.bytes()
 		}

@@ -13,7 +13,6 @@ func (p *pool) soon(ctx context.Context, w Want) *prepared {
 	if p == nil {
 		return nil
 	}
-	w = described([]Want{w})[0]
 	p.mu.Lock()
 	c := p.classFor(w)
 	if c == nil || c.underway() <= len(c.awaited) {
@@ -44,7 +43,7 @@ func (p *pool) soon(ctx context.Context, w Want) *prepared {
 
 // underway counts those that were being made when the class was asked for last.
 func (c *class) underway() (n int) {
-	for _, asks := range c.begun {
+	for _, asks := range c.making {
 		if asks < c.last {
 			n++
 		}

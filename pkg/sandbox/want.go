@@ -34,7 +34,9 @@ func (w Want) key() (key string, ok bool) {
 func described(wants []Want) []Want {
 	wants = slices.Clone(wants)
 	for i := range wants {
-		wants[i].rest = wants[i].describe()
+		if wants[i].rest == "" {
+			wants[i].rest = wants[i].describe()
+		}
 	}
 	return wants
 }
