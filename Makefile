@@ -153,8 +153,9 @@ test-container: ## the suite in unprivileged Docker containers, at isolation res
 	scripts/test-container.sh
 
 .PHONY: init
-init: ## rebuild the init (needs gcc and gcc-aarch64-linux-gnu)
+init: ## rebuild the init and the library for Node (needs gcc and gcc-aarch64-linux-gnu)
 	internal/kernel/spawn/init/build.sh
+	pkg/executor/language/node_near/build.sh
 
 .PHONY: bench
 bench: setup build ## measure runs beside the bare toolchains: latency, throughput, overhead, idle containers; then, as root with apt, beside other technologies, which it installs; REPORT=FILE, PLOTS=DIR (three hours)

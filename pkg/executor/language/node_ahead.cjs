@@ -6,9 +6,10 @@
   const ancestor = path.join(here, 'ancestor.so');
   const descends = fs.existsSync(ancestor);
   if (!descends) { // what is an ancestor's its children do not have
-    fs.unlinkSync(__filename);
+    for (const name of fs.readdirSync(here)) fs.unlinkSync(path.join(here, name));
     fs.rmdirSync(here);
   }
+  delete process.env.LD_PRELOAD;
   const silent = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
   try {
     // V8 takes the code of Node's own modules that came with Node only while its flags are what they

@@ -2,9 +2,10 @@ package language
 
 import (
 	"bytes"
-	_ "embed" // for what waits
+	"embed"
 	"fmt"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -14,6 +15,19 @@ import (
 
 //go:embed node_ahead.cjs
 var nodeAheadSource []byte
+
+//go:embed node_near/*.so
+var nodeNear embed.FS
+
+// nearHeap is a library for the host's Node that has its heap lie together (node_near/near.c), or
+// nil where there is none for this architecture or a Node is given others.
+func nearHeap(tc Toolchain) []byte {
+	if tc.inImage() || tc.sets("LD_PRELOAD") {
+		return nil
+	}
+	library, _ := nodeNear.ReadFile("node_near/near_" + runtime.GOARCH + ".so")
+	return library
+}
 
 // mayHaveThreads tells whether a program may have threads with a JavaScript of their own, as
 // hooks of modules have (module.register), and packages that an image brings can have: each
@@ -75,17 +89,26 @@ const nodeRehearsal = "console.log('hello');\nprocess.on('exit', () => process.k
 // finds out about the program afterwards: what it is called, and whether it is an ES
 // module.
 func nodeAhead(tc Toolchain, command []string, main string, src Source, source []byte) []Ahead {
-	const hook = aheadDir + "/ahead.cjs"
+	const hook, near = aheadDir + "/ahead.cjs", aheadDir + "/near.so"
 	require := []string{"--require", path.Join(sandbox.WorkspaceDir, hook)}
 	var ancestry *sandbox.Ancestry
 	if !tc.inImage() {
 		ancestry = &sandbox.Ancestry{Library: aheadDir + "/ancestor.so", ByName: true, HasRings: compareVersions(tc.Version, "21") >= 0,
 			Rehearsal: map[string][]byte{path.Base(main): []byte(nodeRehearsal)}}
 	}
+	var env []string
+	library := nearHeap(tc)
+	if library != nil {
+		env = []string{"LD_PRELOAD=" + path.Join(sandbox.WorkspaceDir, near)}
+	}
 	ahead := func(builtins []string) Ahead {
+		files := map[string][]byte{hook: fmt.Appendf(nil, "'use strict';\nconst BUILTINS = '%s'.split(' ');\n%s", strings.Join(builtins, " "), nodeAheadSource)}
+		if library != nil {
+			files[near] = library
+		}
 		return Ahead{
-			Step:     Step{Args: slices.Concat(command, require, []string{main})},
-			Files:    map[string][]byte{hook: fmt.Appendf(nil, "'use strict';\nconst BUILTINS = '%s'.split(' ');\n%s", strings.Join(builtins, " "), nodeAheadSource)},
+			Step:     Step{Args: slices.Concat(command, require, []string{main}), Env: env},
+			Files:    files,
 			Ancestor: ancestry,
 			Args:     src.Args,
 			Settings: settings("NODE_", "UV_", "SSL_", "OPENSSL_"),
