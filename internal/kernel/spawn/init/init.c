@@ -34,6 +34,7 @@ enum {
 	SIGNALS = 8,             // the signalfd of a server without a socket
 	PASSING = 9,             // its first descriptor that a message leaves to no other
 	MESSAGE_MAX = 256 << 10, // protocol.go: maxMessage
+	MESSAGE_KEPT = 8 << 10,  // of a larger one the memory is given back: it has built a container
 	FDS_MAX = 64,            // protocol.go: maxFiles
 	CHILDREN_MAX = 16 << 10, // forked here and not yet reported
 	TREE_MAX = 64 << 10,     // killed at a time
@@ -103,6 +104,7 @@ enum {
 	SYS_kill = 62, SYS_getpid = 39, SYS_exit_group = 231, SYS_signalfd4 = 289,
 	SYS_rt_sigprocmask = 14, SYS_openat = 257, SYS_read = 0, SYS_ppoll = 271,
 	SYS_write = 1, SYS_dup3 = 292, SYS_fcntl = 72, SYS_rt_sigaction = 13, SYS_close_range = 436, SYS_prctl = 157, SYS_getdents64 = 217,
+	SYS_munmap = 11, SYS_madvise = 28,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -123,6 +125,7 @@ enum {
 	SYS_kill = 129, SYS_getpid = 172, SYS_exit_group = 94, SYS_signalfd4 = 74,
 	SYS_rt_sigprocmask = 135, SYS_openat = 56, SYS_read = 63, SYS_ppoll = 73,
 	SYS_write = 64, SYS_dup3 = 24, SYS_fcntl = 25, SYS_rt_sigaction = 134, SYS_close_range = 436, SYS_prctl = 167, SYS_getdents64 = 61,
+	SYS_munmap = 215, SYS_madvise = 233,
 };
 static s64 call6(s64 n, u64 a, u64 b, u64 c, u64 d, u64 e, u64 f)
 {
@@ -382,6 +385,8 @@ static s64 receive(void)
 		report(RECORD_FAILED, h->seq, -1, EINVAL_, 0);
 	} else {
 		carry_out(h, control.fds, files);
+		if (n > MESSAGE_KEPT)
+			call(SYS_madvise, message + 4096, (n - 1) & ~4095L, 4 /* MADV_DONTNEED */, 0);
 	}
 	for (u32 i = 0; i < files; i++)
 		call(SYS_close, control.fds[i], 0, 0, 0);
@@ -455,6 +460,8 @@ static s32 descriptors(void)
 	return n > 99 ? 99 : n;
 }
 
+#include "stack.h"
+
 // begin is where the kernel starts us; at stack are argc and argv.
 __attribute__((noreturn, used)) void begin(u64 *stack)
 {
@@ -472,7 +479,8 @@ __attribute__((noreturn, used)) void begin(u64 *stack)
 		if (call(SYS_dup3, 0, CONTROL, 0x80000, 0) < 0 || call(SYS_dup3, 1, OUT, 0x80000, 0) < 0)
 			quit(126);
 		call(SYS_close_range, STREAM, ~0u, 0, 0); // whatever the container's runtime forgot
+		serve();
 	}
-	serve();
+	settle(stack);
 }
 #endif
