@@ -103,7 +103,7 @@ func New(ctx context.Context, cfg config.Config, version string, log *slog.Logge
 }
 
 func (d *Daemon) openRuntime(ctx context.Context) (err error) {
-	d.runtime, d.warnings, err = engine.Open(ctx, d.cfg, engine.Runtimes(ctx, d.cfg, engine.Options{Getenv: os.Getenv, Notify: d.note}))
+	d.runtime, d.warnings, err = engine.Open(ctx, d.cfg, engine.Runtimes(ctx, d.cfg, engine.Options{Getenv: os.Getenv, Notify: d.note, Many: true}))
 	for _, w := range d.warnings {
 		d.log.Warn(w)
 	}

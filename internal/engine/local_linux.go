@@ -21,7 +21,7 @@ func Local(getenv func(string) string) (sandbox.Runtime, error) {
 func openLocal(cfg config.Config, opts Options) (sandbox.Runtime, error) {
 	rt, err := local.New(local.Options{
 		Proxy: proxySettings(opts.Getenv).ProxyFunc(), ImageDir: imageDir(cfg), PullImages: opts.PullImages, Notify: opts.Notify,
-		StrictVersions: cfg.StrictVersions,
+		StrictVersions: cfg.StrictVersions, Many: opts.Many,
 	})
 	return usable(rt, err)
 }

@@ -23,6 +23,8 @@ type Options struct {
 	PullImages bool
 	// Notify is told of slow preparations.
 	Notify func(string)
+	// Many is for who will make many containers.
+	Many bool
 }
 
 // Runtimes are the isolation technologies of this build, as the configuration has

@@ -26,7 +26,7 @@ var disk = sandbox.DiskLimit{Bytes: 4 << 20, Inodes: 100}
 // made ahead, with a process in them that waits for its command, and of many in which an
 // interpreter was forked from one that waits. Both have the network namespaces of those before.
 func TestReadyContainersLookTheSame(t *testing.T) {
-	rt := opened(t, local.Options{})
+	rt := opened(t, local.Options{Many: true})
 	m := sandbox.NewManager(rt, 0)
 	m.KeepReady(sandbox.PoolOptions{Containers: 8, MemoryBytes: 1 << 40, OneTenant: true, Failed: func(err error) { t.Error(err) }})
 	t.Cleanup(func() {

@@ -122,7 +122,7 @@ func interrupts(t *testing.T) time.Duration {
 // manager is one of this process's own, with a pool, until the test ends.
 func manager(t *testing.T, opts sandbox.PoolOptions) *sandbox.Manager {
 	t.Helper()
-	rt, err := local.New(local.Options{})
+	rt, err := local.New(local.Options{Many: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -200,6 +200,9 @@ func (c *container) world(image *rootfs.Image) error {
 	if c.disk != nil {
 		w.disk = c.disk.device
 	}
+	if w.host.hasCommonEtc(c.spec) {
+		w.etc = c.rt.etc.place(c.rt.instance)
+	}
 	if !c.identity.root {
 		// The children of an ordinary user's init are root in the outer user
 		// namespace until they have dropped that.

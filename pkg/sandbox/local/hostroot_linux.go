@@ -43,10 +43,10 @@ func lookAtHost() (h hostRoot) {
 			h.proc = append(h.proc, maskedName{name, info.IsDir()})
 		}
 	}
-	if info, err := os.Stat("/etc/ld.so.cache"); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(linkerCache); err == nil && info.Mode().IsRegular() {
 		h.linkerCache = info.Size()
 	}
-	info, err := os.Stat("/etc/alternatives")
+	info, err := os.Stat(alternatives)
 	h.alternatives = err == nil && info.IsDir()
 	return h
 }

@@ -24,7 +24,7 @@ func TestConformance(t *testing.T) {
 	}
 	t.Run("full, expected", func(t *testing.T) {
 		sandboxtest.Run(t, sandboxtest.Options{Level: sandbox.LevelFull, OwnNamespaces: true, Open: func(t *testing.T) sandbox.Runtime {
-			rt, err := local.New(local.Options{RuntimeDir: t.TempDir()})
+			rt, err := local.New(local.Options{RuntimeDir: t.TempDir(), Many: true})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -31,6 +31,9 @@ type Options struct {
 	// ([sandbox.NetworkPolicy.HostProxy]), by a URL of which only scheme and host
 	// are set; nil, or a nil answer, connects directly.
 	Proxy func(*url.URL) (*url.URL, error)
+	// Many makes at once what many containers have in common, some milliseconds that one would not
+	// be worth.
+	Many bool
 	// StrictVersions refuses a kernel that has a known hole; without it, warnings name
 	// it.
 	StrictVersions bool

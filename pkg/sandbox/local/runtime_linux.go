@@ -40,6 +40,7 @@ type Runtime struct {
 
 	alive    alive.List[*container]
 	networks emptyNetworks
+	etc      commonEtc
 	recovery
 	attendant attendant
 
@@ -78,6 +79,9 @@ func New(opts Options) (*Runtime, error) {
 	err := r.takeInstance(dir)
 	spawner.Wait()
 	fault.Point("spawner started")
+	if opts.Many && err == nil {
+		r.etc.prepare(r.instance)
+	}
 	if err = errors.Join(err, spawnErr); err != nil {
 		r.free()
 		return nil, err

@@ -47,6 +47,7 @@ type world struct {
 	made     map[string]bool // directories, relative to the root
 	trusted  []string        // stores of certificates, relative to the root
 	caches   int
+	etc      string // the layer with /etc, see [commonEtc]; or empty: it makes its own
 	// disk is the block device that holds what the program writes, or empty
 	// for the root's own tmpfs.
 	disk string
@@ -172,8 +173,11 @@ func (w *world) ownFiles() []int64 {
 	if w.image == nil {
 		sizes = append(sizes, w.host.linkerCache)
 	}
-	for _, f := range w.etc() {
+	for _, f := range w.etcFiles() {
 		sizes = append(sizes, int64(len(f.Content)))
+	}
+	if w.etc != "" {
+		sizes = nil
 	}
 	for _, m := range w.spec.Mounts {
 		if info, err := os.Stat(m.Source); m.Source != "" && err == nil && info.Mode().IsRegular() {
@@ -197,24 +201,45 @@ func (w *world) system() {
 			w.p.Call("symlink /"+s.name, unix.SYS_SYMLINKAT, w.p.String(s.link), spawn.FD(unix.AT_FDCWD), w.p.String(s.name))
 			continue
 		}
+		if s.name == "usr" && w.etc != "" {
+			w.usrWithEtc()
+			continue
+		}
 		w.overlay("/"+s.name, s.name)
 	}
-	w.writeEtc()
-	if w.host.linkerCache > 0 {
-		w.copyFile("/etc/ld.so.cache", "etc/ld.so.cache", w.host.linkerCache)
-	}
-	if w.host.alternatives {
-		w.dir("etc/alternatives", 0o755)
-		w.overlay("/etc/alternatives", "etc/alternatives")
+	if w.etc == "" {
+		w.ownEtc()
 	}
 	if w.spec.Network.LeadsOut() {
 		w.trust()
 	}
 }
 
+// usrWithEtc mounts /usr, and the /etc that is a layer of it.
+func (w *world) usrWithEtc() {
+	w.dir("usr", 0o755)
+	w.dir("etc", 0o755)
+	w.linked(w.etc, "usr", ".lower", func(name string) {
+		w.mount("/usr", "overlay", "usr", "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "lowerdir=/usr:"+name)
+	})
+	w.mount("/etc", "usr/"+etcName, "etc", "", unix.MS_BIND, "")
+}
+
+// ownEtc writes an /etc, and brings what of the host's belongs there.
+func (w *world) ownEtc() {
+	w.writeEtc()
+	if w.host.linkerCache > 0 {
+		w.copyFile(linkerCache, linkerCache[1:], w.host.linkerCache)
+	}
+	if w.host.alternatives {
+		w.dir("etc/alternatives", 0o755)
+		w.overlay(alternatives, alternatives[1:])
+	}
+}
+
 func (w *world) writeEtc() {
 	w.dir("etc", 0o755)
-	for _, f := range w.etc() {
+	for _, f := range w.etcFiles() {
 		writeFile(w.p, "etc/"+f.Name, f.Content, 0o644)
 	}
 }
@@ -238,8 +263,8 @@ func (w *world) inTrust(source, target string) bool {
 	})
 }
 
-// etc is all that /etc tells.
-func (w *world) etc() []rootfs.EtcFile { return rootfs.Etc(w.resolvConf()) }
+// etcFiles are all that /etc tells.
+func (w *world) etcFiles() []rootfs.EtcFile { return rootfs.Etc(w.resolvConf()) }
 
 // resolvConf names our name server where the network leads out.
 func (w *world) resolvConf() string {
