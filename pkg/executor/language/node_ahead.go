@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sandbox-run/sandbox-run/internal/lazyregexp"
 	"github.com/sandbox-run/sandbox-run/pkg/sandbox"
@@ -25,9 +26,14 @@ func nearHeap(tc Toolchain) []byte {
 	if tc.inImage() || tc.sets("LD_PRELOAD") {
 		return nil
 	}
+	return ownNear()
+}
+
+// ownNear is that of this architecture, read once and not for each request.
+var ownNear = sync.OnceValue(func() []byte {
 	library, _ := nodeNear.ReadFile("node_near/near_" + runtime.GOARCH + ".so")
 	return library
-}
+})
 
 // mayHaveThreads tells whether a program may have threads with a JavaScript of their own, as
 // hooks of modules have (module.register), and packages that an image brings can have: each

@@ -153,7 +153,9 @@ func writeAll(etc *os.Root, name string, content []byte) error {
 
 // hasCommonEtc tells whether nothing in a container's /etc is its own.
 func (h hostRoot) hasCommonEtc(spec sandbox.Spec) bool {
-	return spec.Image == "" && slices.Contains(h.system, systemDir{name: "usr"}) && !fault.Off("inodes", "toolchains") && !spec.Network.LeadsOut() && !slices.ContainsFunc(spec.Mounts, func(m sandbox.Mount) bool {
-		return sandbox.Overlap(m.Place(), "/etc")
-	})
+	if spec.Image != "" || spec.Network.LeadsOut() || fault.Off("inodes", "toolchains") {
+		return false
+	}
+	below := func(m sandbox.Mount) bool { return sandbox.Overlap(m.Place(), "/etc") }
+	return slices.Contains(h.system, systemDir{name: "usr"}) && !slices.ContainsFunc(spec.Mounts, below)
 }

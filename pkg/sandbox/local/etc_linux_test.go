@@ -14,16 +14,7 @@ import (
 // A container of one writes its /etc, and those of many have one in common: none can tell, but for
 // what it is mounted from, nor can who comes after somebody has cleaned up.
 func TestEtcInCommon(t *testing.T) {
-	one := opened(t)
-	rt, err := New(Options{RuntimeDir: t.TempDir(), Many: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := rt.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	one, rt := opened(t), openedWith(t, Options{Many: true})
 	etc := func(rt *Runtime, spec sandbox.Spec) string {
 		spec.Disk = sandbox.DiskLimit{Bytes: 1 << 20, Inodes: 100}
 		c, err := rt.Create(t.Context(), spec)

@@ -17,7 +17,13 @@ import (
 // opened is a runtime that is closed when the test ends.
 func opened(t testing.TB) *Runtime {
 	t.Helper()
-	rt, err := New(Options{RuntimeDir: t.TempDir()})
+	return openedWith(t, Options{})
+}
+
+func openedWith(t testing.TB, options Options) *Runtime {
+	t.Helper()
+	options.RuntimeDir = t.TempDir()
+	rt, err := New(options)
 	if err != nil {
 		t.Fatal(err)
 	}

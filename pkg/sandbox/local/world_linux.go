@@ -170,14 +170,13 @@ func (w *world) diskWithRoot() sandbox.DiskLimit {
 // ownFiles are the sizes of the files that the root is made of.
 func (w *world) ownFiles() []int64 {
 	var sizes []int64
-	if w.image == nil {
-		sizes = append(sizes, w.host.linkerCache)
-	}
-	for _, f := range w.etcFiles() {
-		sizes = append(sizes, int64(len(f.Content)))
-	}
-	if w.etc != "" {
-		sizes = nil
+	if w.etc == "" {
+		if w.image == nil {
+			sizes = append(sizes, w.host.linkerCache)
+		}
+		for _, f := range w.etcFiles() {
+			sizes = append(sizes, int64(len(f.Content)))
+		}
 	}
 	for _, m := range w.spec.Mounts {
 		if info, err := os.Stat(m.Source); m.Source != "" && err == nil && info.Mode().IsRegular() {
@@ -220,7 +219,7 @@ func (w *world) usrWithEtc() {
 	w.dir("usr", 0o755)
 	w.dir("etc", 0o755)
 	w.linked(w.etc, "usr", ".lower", func(name string) {
-		w.mount("/usr", "overlay", "usr", "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "lowerdir=/usr:"+name)
+		w.above("/usr", "usr", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, ":"+name)
 	})
 	w.mount("/etc", "usr/"+etcName, "etc", "", unix.MS_BIND, "")
 }
