@@ -24,6 +24,7 @@ type class struct {
 	least   int              // target is never below
 	owed    int              // of target, those that runs have taken which go on
 	spare   int              // fewest that were ready since shrunk
+	looked  int              // of ready, where the next look begins
 	shrunk  time.Time
 	retryAt time.Time
 	pause   time.Duration

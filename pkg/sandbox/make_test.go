@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -112,6 +113,41 @@ func TestPoolAttends(t *testing.T) {
 		}
 		if n := attended(); n != 2 {
 			t.Errorf("%d are attended when one was started for a run", n)
+		}
+	})
+}
+
+// However many wait, each is looked at in its turn.
+func TestPoolLooksAtAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const turns = 3
+		rt := &warmRuntime{}
+		m := keeps(t, rt, PoolOptions{Containers: turns * maxLooks, MemoryBytes: 1 << 40})
+		m.Prepare(Want{Spec: Spec{Language: "go"}}, turns*maxLooks)
+		settle(time.Second)
+		if n := m.Ready()["go"]; n != turns*maxLooks {
+			t.Fatalf("%d are ready", n)
+		}
+		ended := 0
+		rt.mu.Lock()
+		for _, c := range rt.alive {
+			if n, _ := strconv.Atoi(c.id); n%7 == 0 {
+				c.dead.Store(true)
+				ended++
+			}
+		}
+		rt.mu.Unlock()
+		settle((turns + 1) * time.Second)
+		rt.mu.Lock()
+		for _, c := range rt.alive {
+			if c.dead.Load() {
+				t.Errorf("%s is kept", c.id)
+			}
+		}
+		rt.mu.Unlock()
+		settle(pauseMost)
+		if n := m.Ready()["go"]; n != turns*maxLooks || rt.made != n+ended {
+			t.Errorf("%d are ready, and %d were made, where %d had ended", n, rt.made, ended)
 		}
 	})
 }

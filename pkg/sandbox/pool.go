@@ -33,8 +33,8 @@ const (
 	// shrinkAfter is how long containers of a class may have been left over before it has
 	// half of those less.
 	shrinkAfter = 15 * time.Second
-	// oldest is the most that a container waits: what is installed on the host may have
-	// changed.
+	// oldest is how long a container waits before it is given up when it is looked at next: what is
+	// installed on the host may have changed.
 	oldest = 10 * time.Minute
 	// refillAfter is how long a run may go on before another container is made in the
 	// place of the one that it has taken; before that it is made when the run has ended,
@@ -53,6 +53,9 @@ const (
 	// maxRemoving is how many are removed at a time. Where a thousand ended at once, what was in the
 	// last of them had not got a core for long enough to be gone, and its control groups stayed.
 	maxRemoving = 16
+	// maxLooks is how many of a class are looked at in a second. Of a thousand that nobody wants nothing
+	// is in the processor's caches, and each look takes 10 microseconds.
+	maxLooks = 64
 	// maxBehind is how many of a class may be missing before its demand grows no more.
 	maxBehind = 4
 	// maxClasses is how many kinds are told apart, of a few KiB each: who asks for
@@ -352,16 +355,7 @@ func (p *pool) shrink(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, c := range p.classes {
-		c.ready = slices.DeleteFunc(c.ready, func(r *prepared) bool {
-			if r.waits() && now.Sub(r.made) < oldest {
-				return false
-			}
-			if !r.waits() {
-				c.failed(now)
-			}
-			p.discard(r)
-			return true
-		})
+		p.look(c, now)
 		if now.Sub(c.shrunk) < shrinkAfter || c.want.kept && now.Sub(c.shrunk) < keptAfter {
 			continue
 		}
@@ -371,6 +365,28 @@ func (p *pool) shrink(now time.Time) {
 			delete(p.classes, key)
 		}
 	}
+}
+
+// look gives up what has ended, or is too old, of those of a class that were not looked at for longest.
+// Whatever is taken is looked at, too. The caller holds mu.
+func (p *pool) look(c *class, now time.Time) {
+	from := c.looked
+	if from >= len(c.ready) {
+		from = 0
+	}
+	to := min(from+maxLooks, len(c.ready))
+	left := slices.DeleteFunc(c.ready[from:to], func(r *prepared) bool {
+		if r.waits() && now.Sub(r.made) < oldest {
+			return false
+		}
+		if !r.waits() {
+			c.failed(now)
+		}
+		p.discard(r)
+		return true
+	})
+	c.looked = from + len(left)
+	c.ready = slices.Delete(c.ready, c.looked, to)
 }
 
 // halve gives up half of what was left over of a class, and has half as many made of those that it
